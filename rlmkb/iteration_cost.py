@@ -1,0 +1,206 @@
+"""What one iteration costs for real architectures, in the paper's model; and how far that model is from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rlmkb.errors import InputError, nearest
+from rlmkb.notation import Role, Stage
+from rlmkb.theory import building_blocks as blocks
+from rlmkb.theory.algorithms import ALGORITHMS, Algorithm
+from rlmkb.theory.formula import Quantity
+from rlmkb.theory.iteration import READINGS, Reading, iteration_cost, stage_cost
+
+
+@dataclass(frozen=True)
+class ModelMapping:
+    """How a real architecture was mapped to the canonical model.
+
+    Parameters
+    ----------
+    role : Role
+        Its part in the pipeline.
+    architecture : str
+        Catalogue id or path.
+    dimensions : mapping
+        ``L d d_ff h V`` of the canonical model.
+    canonical_parameters, real_parameters : int
+        What the canonical formula counts, and what the real model has.
+    """
+
+    role: Role
+    architecture: str
+    dimensions: Mapping[str, int]
+    canonical_parameters: int
+    real_parameters: int
+
+    @property
+    def relative_error(self) -> float:
+        """(canonical - real) / real."""
+        return (self.canonical_parameters - self.real_parameters) / self.real_parameters
+
+    def as_dict(self) -> dict[str, object]:
+        """As plain data."""
+        return {
+            "role": self.role.value, "architecture": self.architecture, "dimensions": dict(self.dimensions),
+            "canonical_parameters": self.canonical_parameters, "real_parameters": self.real_parameters,
+            "relative_error": self.relative_error,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """Work (FLOP), depth (steps) and memory (elements) of one stage."""
+
+    stage: Stage
+    work: float
+    depth: float
+    memory: float
+
+
+@dataclass(frozen=True)
+class IterationCost:
+    """Cost of one iteration by stage; see `rlmkb.cost`."""
+
+    algorithm: Algorithm
+    reading: Reading
+    models: tuple[ModelMapping, ...]
+    at: Mapping[str, int]
+    stages: tuple[StageCost, ...]
+    work: float
+    depth: float
+    assumptions: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """As plain data: what ``rlmkb cost --json`` prints."""
+        return {
+            "algorithm": self.algorithm.id,
+            "configuration": self.reading.name,
+            "models": [model.as_dict() for model in self.models],
+            "at": dict(self.at),
+            "units": {quantity.value: quantity.unit for quantity in Quantity},
+            "stages": [
+                {"stage": part.stage.value, "work": part.work, "depth": part.depth, "memory": part.memory}
+                for part in self.stages
+            ],
+            "total": {"work": self.work, "depth": self.depth},
+            "assumptions": list(self.assumptions),
+        }
+
+
+def cost(
+    algorithm: str, policy: str, *, critic: str | None = None, reward: str | None = None,
+    B: int | None = None, K: int | None = None, S: int | None = None, T: int | None = None,
+    pairs: int | None = None, configuration: str = "baseline",
+) -> IterationCost:  # fmt: skip
+    """Work, depth and memory of one iteration in the paper's model, for real architectures.
+
+    Parameters
+    ----------
+    algorithm : str
+        ``"ppo"``, ``"grpo"`` or ``"dpo"``.
+    policy, critic, reward : str
+        Architecture id or path of a ``config.json``; `critic` and `reward` default to the policy's shape, and
+        `reward` may be ``"verifier"``, a program that costs nothing here.
+    B, K, S, T : int
+        Prompts, responses per prompt, prompt and response length in tokens. DPO takes no `K`.
+    pairs : int, optional
+        Preference pairs of DPO; default: `B`.
+    configuration : str
+        A row of table IX: ``"baseline"`` (one set of devices, models one after the other) or ``"disaggregated"``.
+
+    Returns
+    -------
+    IterationCost
+        Work in FLOP, depth in steps of a binary reduction, memory in elements.
+
+    Raises
+    ------
+    InputError
+        For an unknown algorithm, configuration or architecture, one that cannot be mapped to the canonical model,
+        a model that the algorithm does not use, and missing or impossible sizes.
+
+    Examples
+    --------
+    >>> result = cost("grpo", "llama-3.1-8b", reward="verifier", B=1, K=1, S=1, T=1)
+    >>> result.stages[0].work == 32 * (8 * 4096**2 + 4 * 4096 * 14336 + 2 * 4096) + 2 * 128256 * 4096
+    True
+    """
+    chosen = _choose("algorithm", algorithm, ALGORITHMS)
+    reading = _choose("configuration", configuration, READINGS)
+    if reward == "verifier":
+        chosen, reward = chosen.with_verifier(), None
+    given = {Role.POLICY: policy, Role.CRITIC: critic, Role.REWARD: reward}
+    for role, reference in given.items():
+        if reference is not None and role not in chosen.roles:
+            have = ", ".join(role.value for role in chosen.roles)
+            raise InputError(f"{chosen.name} runs no {role} here, but {role} is {reference!r}; it runs: {have}")
+    mapped = {given[role] or policy: None for role in given if role in chosen.roles}
+    mapped = {reference: _canonical(reference) for reference in mapped}
+    models = tuple(
+        _mapping(role, given[role] or policy, *mapped[given[role] or policy]) for role in given if role in chosen.roles
+    )
+    at = _point(models, _workload(chosen, B, K, S, T, pairs))
+    stages = tuple(
+        StageCost(stage, *(stage_cost(chosen, stage, quantity, reading).evaluate(at) for quantity in Quantity))
+        for stage in Stage
+    )
+    total = iteration_cost(chosen, Quantity.WORK, reading)
+    return IterationCost(
+        chosen, reading, models, at, stages, total.evaluate(at),
+        iteration_cost(chosen, Quantity.DEPTH, reading).evaluate(at),
+        (*_canonical_model(models), *chosen.edits, *total.assumptions),
+    )  # fmt: skip
+
+
+def _choose(name: str, value: str, allowed: Mapping):
+    if value not in allowed:
+        raise InputError(f"{name} is {value!r}; allowed, nearest first: {nearest(str(value), allowed)}")
+    return allowed[value]
+
+
+def _canonical(reference: str) -> tuple[dict[str, int], int]:
+    from rlmkb.architecture import canonical, load, parameters
+
+    decoder = load(reference)
+    try:
+        return canonical(decoder), sum(parameters(decoder).values())
+    except InputError as problem:
+        raise InputError(f"{reference} cannot be mapped to the canonical model: {problem}") from None
+
+
+def _mapping(role: Role, reference: str, dimensions: dict[str, int], real: int) -> ModelMapping:
+    # the vocabulary head alone is compared: a real policy; scalar heads add d parameters to the formula only
+    return ModelMapping(role, reference, dimensions, blocks.parameter_count(Role.POLICY).evaluate(dimensions), real)
+
+
+def _workload(algorithm: Algorithm, B, K, S, T, pairs) -> dict[str, int]:
+    if algorithm.online:
+        needed = {"B": B, "K": K, "S": S, "T": T}
+        if pairs is not None:
+            raise InputError(f"pairs is {pairs}; only DPO takes pairs, {algorithm.name} takes B and K")
+    else:
+        needed = {"B_pairs": B if pairs is None else pairs, "S": S, "T": T}
+        if needed["B_pairs"] is None:
+            raise InputError("missing value for pairs (or B): preference pairs in a batch, an integer of at least 1")
+    for name, value in needed.items():
+        if value is None:
+            raise InputError(f"missing value for {name}: {algorithm.name} needs {', '.join(needed)}")
+    return needed
+
+
+def _point(models: tuple[ModelMapping, ...], workload: dict[str, int]) -> dict[str, int]:
+    shapes = {
+        f"{name}_{model.role.suffix}": model.dimensions[name] for model in models for name in ("L", "d", "d_ff", "h")
+    }
+    return {**workload, **shapes, "V": models[0].dimensions["V"]}
+
+
+def _canonical_model(models: tuple[ModelMapping, ...]) -> tuple[str, ...]:
+    lines = [
+        f"{model.role}: {model.architecture} as the paper's canonical model; it counts {model.canonical_parameters:,}"
+        f" parameters, the real one has {model.real_parameters:,} ({model.relative_error:+.1%})"
+        for model in models
+    ]
+    if len({model.dimensions["V"] for model in models}) > 1:
+        lines.append("one vocabulary: the policy's, for all models")
+    return tuple(lines)

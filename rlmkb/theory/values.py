@@ -1,0 +1,132 @@
+"""Values for symbols: checked once, defaults filled, ready to evaluate."""
+
+import numbers
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from rlmkb.errors import InputError
+from rlmkb.notation import Kind, Notation, notation
+
+DEGREES = ("P_d", "P_p", "P_t", "P_c", "P_e")
+
+
+def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, object]:
+    """Check all given values and return one for each needed symbol.
+
+    Parameters
+    ----------
+    values : mapping
+        From symbol name to a number or an array of numbers.
+    needed : iterable of str
+        Names of the symbols that an expression contains.
+
+    Returns
+    -------
+    dict
+        From each needed name to a Python number, or to a float64 array where an array was given. ``m`` defaults
+        to ``S + T``; a role's dimension defaults to the bare one (``L_pi`` to ``L``).
+
+    Raises
+    ------
+    InputError
+        For an unknown symbol, a missing value, or one outside its symbol's range; or if ``m`` and ``S + T``, or
+        ``N`` and the product of the degrees, are both given and differ.
+
+    Examples
+    --------
+    >>> resolve({"S": 1024, "T": 512, "L": 32}, ["m", "L_pi"])
+    {'m': 1536, 'L_pi': 32}
+    """
+    checked = {name: check(notation(name), value) for name, value in values.items()}
+    _check_length(checked)
+    _check_devices(checked)
+    return {name: _lookup(name, checked) for name in needed}
+
+
+def check(entry: Notation, value: object) -> object:
+    """One value, checked against its symbol's range: a Python number, or a float64 array.
+
+    Examples
+    --------
+    >>> check(notation("L"), 32.0)
+    32
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        raise _out_of_range(entry, value)
+    if isinstance(value, numbers.Real):
+        return _check_scalar(entry, value)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise _out_of_range(entry, value) from None
+    low = 0 if entry.kind is Kind.STALENESS else 1
+    if entry.kind is Kind.FRACTION:
+        bad = ~((array > 0) & (array <= 1))
+    else:
+        bad = ~(np.isfinite(array) & (array >= low) & (np.floor(array) == array))
+    if bad.any():
+        raise _out_of_range(entry, array[bad].flat[0].item())
+    return array
+
+
+def _check_scalar(entry: Notation, value: numbers.Real) -> int | float:
+    if entry.kind is Kind.FRACTION:
+        if 0 < value <= 1:
+            return float(value)
+        raise _out_of_range(entry, value)
+    low = 0 if entry.kind is Kind.STALENESS else 1
+    # float("nan") == int(...) cannot be asked: int() refuses NaN and infinity
+    whole = isinstance(value, numbers.Integral) or (np.isfinite(float(value)) and float(value).is_integer())
+    if not whole or value < low:
+        raise _out_of_range(entry, value)
+    return int(value)
+
+
+def _out_of_range(entry: Notation, value: object) -> InputError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else shown[:37] + "..."
+    return InputError(f"{entry.name} is {shown}; {entry.meaning}: give {entry.range}")
+
+
+def _check_length(values: Mapping[str, object]) -> None:
+    if {"m", "S", "T"} <= values.keys() and np.any(values["m"] != values["S"] + values["T"]):
+        raise InputError(
+            f"m is {values['m']} but S + T is {values['S'] + values['T']}; give m = S + T, or leave m out"
+        )
+
+
+def _check_devices(values: Mapping[str, object]) -> None:
+    given = [name for name in DEGREES if name in values]
+    if "N" in values and given:
+        product = 1
+        for name in given:
+            product = product * values[name]
+        if np.any(values["N"] != product):
+            raise InputError(
+                f"N is {values['N']} but {' x '.join(given)} is {product}; give N equal to the product, or leave"
+                " it out"
+            )
+
+
+def available(name: str, values: Mapping[str, object]) -> bool:
+    """Whether a value for the symbol was given or follows from a default."""
+    entry = notation(name)
+    if name == "m" and {"S", "T"} <= values.keys():
+        return True
+    return name in values or entry.default in values
+
+
+def _lookup(name: str, values: Mapping[str, object]) -> object:
+    if name in values:
+        return values[name]
+    if name == "m" and {"S", "T"} <= values.keys():
+        return values["S"] + values["T"]
+    entry = notation(name)
+    if entry.default is not None and entry.default in values:
+        return values[entry.default]
+    also = f" (or {entry.default} for all roles)" if entry.default else ""
+    also = " (or S and T, whose sum it is)" if name == "m" else also
+    raise InputError(f"missing value for {name}{also}: {entry.meaning}, {entry.range}")
