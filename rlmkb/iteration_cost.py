@@ -134,11 +134,7 @@ def cost(
         if reference is not None and role not in chosen.roles:
             have = ", ".join(role.value for role in chosen.roles)
             raise InputError(f"{chosen.name} runs no {role} here, but {role} is {reference!r}; it runs: {have}")
-    mapped = {given[role] or policy: None for role in given if role in chosen.roles}
-    mapped = {reference: _canonical(reference) for reference in mapped}
-    models = tuple(
-        _mapping(role, given[role] or policy, *mapped[given[role] or policy]) for role in given if role in chosen.roles
-    )
+    models = tuple(_mapping(role, given[role] or policy) for role in given if role in chosen.roles)
     at = _point(models, _workload(chosen, B, K, S, T, pairs))
     stages = tuple(
         StageCost(stage, *(stage_cost(chosen, stage, quantity, reading).evaluate(at) for quantity in Quantity))
@@ -158,19 +154,17 @@ def _choose(name: str, value: str, allowed: Mapping):
     return allowed[value]
 
 
-def _canonical(reference: str) -> tuple[dict[str, int], int]:
+def _mapping(role: Role, reference: str) -> ModelMapping:
     from rlmkb.architecture import canonical, load, parameters
 
     decoder = load(reference)
     try:
-        return canonical(decoder), sum(parameters(decoder).values())
+        dimensions = canonical(decoder)
     except InputError as problem:
         raise InputError(f"{reference} cannot be mapped to the canonical model: {problem}") from None
-
-
-def _mapping(role: Role, reference: str, dimensions: dict[str, int], real: int) -> ModelMapping:
-    # the vocabulary head alone is compared: a real policy; scalar heads add d parameters to the formula only
-    return ModelMapping(role, reference, dimensions, blocks.parameter_count(Role.POLICY).evaluate(dimensions), real)
+    # compared as language models, with the vocabulary head: that is what was published
+    counted = blocks.parameter_count(Role.POLICY).evaluate(dimensions)
+    return ModelMapping(role, reference, dimensions, counted, sum(parameters(decoder).values()))
 
 
 def _workload(algorithm: Algorithm, B, K, S, T, pairs) -> dict[str, int]:

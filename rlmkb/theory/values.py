@@ -8,7 +8,9 @@ import numpy as np
 from rlmkb.errors import InputError
 from rlmkb.notation import Kind, Notation, notation
 
-DEGREES = ("P_d", "P_p", "P_t", "P_c", "P_e")
+# what a degree cuts, and so cannot exceed
+CUTS = {"P_d": "B", "P_p": "L", "P_t": "h", "P_c": "m", "P_e": "E"}
+DEGREES = tuple(CUTS)
 
 
 def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, object]:
@@ -41,6 +43,7 @@ def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, ob
     checked = {name: check(notation(name), value) for name, value in values.items()}
     _check_length(checked)
     _check_devices(checked)
+    _check_degrees(checked)
     return {name: _lookup(name, checked) for name in needed}
 
 
@@ -59,12 +62,15 @@ def check(entry: Notation, value: object) -> object:
     if isinstance(value, numbers.Real):
         return _check_scalar(entry, value)
     try:
-        array = np.asarray(value, dtype=float)
+        given = np.asarray(value)
+        array = given.astype(float)
     except (TypeError, ValueError):
         raise _out_of_range(entry, value) from None
     low = 0 if entry.kind is Kind.STALENESS else 1
     if entry.kind is Kind.FRACTION:
         bad = ~((array > 0) & (array <= 1))
+    elif given.dtype.kind in "iu":
+        bad = given < low
     else:
         bad = ~(np.isfinite(array) & (array >= low) & (np.floor(array) == array))
     if bad.any():
@@ -92,23 +98,45 @@ def _out_of_range(entry: Notation, value: object) -> InputError:
 
 
 def _check_length(values: Mapping[str, object]) -> None:
-    if {"m", "S", "T"} <= values.keys() and np.any(values["m"] != values["S"] + values["T"]):
-        raise InputError(
-            f"m is {values['m']} but S + T is {values['S'] + values['T']}; give m = S + T, or leave m out"
-        )
+    if {"m", "S", "T"} <= values.keys():
+        total = values["S"] + values["T"]
+        given, total = _first(values["m"] != total, values["m"], total)
+        if given is not None:
+            raise InputError(f"m is {given} but S + T is {total}; give m = S + T, or leave m out")
 
 
 def _check_devices(values: Mapping[str, object]) -> None:
-    given = [name for name in DEGREES if name in values]
-    if "N" in values and given:
+    names = [name for name in DEGREES if name in values]
+    if "N" in values and names:
         product = 1
-        for name in given:
+        for name in names:
             product = product * values[name]
-        if np.any(values["N"] != product):
+        given, product = _first(values["N"] != product, values["N"], product)
+        if given is not None:
             raise InputError(
-                f"N is {values['N']} but {' x '.join(given)} is {product}; give N equal to the product, or leave"
-                " it out"
+                f"N is {given} but {' x '.join(names)} is {product}; give N equal to the product, or leave it out"
             )
+
+
+def _check_degrees(values: Mapping[str, object]) -> None:
+    for degree, cut in CUTS.items():
+        if degree in values and available(cut, values):
+            whole = _lookup(cut, values)
+            pieces, whole = _first(values[degree] > whole, values[degree], whole)
+            if pieces is not None:
+                raise InputError(
+                    f"{degree} is {pieces} but {cut} is {whole}: it cannot be cut into more pieces; give {degree} of"
+                    f" at most {cut}"
+                )
+
+
+def _first(wrong: object, left: object, right: object) -> tuple[object, object]:
+    """Both values at the first place that is wrong, or two times None."""
+    wrong, left, right = np.broadcast_arrays(wrong, left, right)
+    if not wrong.any():
+        return None, None
+    place = np.unravel_index(np.argmax(wrong), wrong.shape)
+    return tuple(int(side[place]) if float(side[place]).is_integer() else side[place] for side in (left, right))
 
 
 def available(name: str, values: Mapping[str, object]) -> bool:

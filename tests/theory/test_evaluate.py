@@ -44,13 +44,15 @@ def test_million_points_without_a_loop():
     rng = np.random.default_rng(1)
     at = {name: rng.integers(1, 10_000, 1_000_000) for name in ("L", "d", "d_ff", "V", "S", "T")}
     formula.evaluate({name: values[:2] for name, values in at.items()})  # compile once
-    start = time.perf_counter()
-    values = formula.evaluate(at)
-    seconds = time.perf_counter() - start
+    seconds = []
+    for _ in range(3):  # processor time, so that a busy machine does not fail the test
+        start = time.process_time()
+        values = formula.evaluate(at)
+        seconds.append(time.process_time() - start)
     assert values.shape == (1_000_000,)
     one = formula.evaluate({name: int(column[7]) for name, column in at.items()})
     assert values[7] == pytest.approx(one, rel=1e-12)
-    assert seconds < 0.5
+    assert min(seconds) < 0.5
 
 
 def test_arrays_broadcast():
