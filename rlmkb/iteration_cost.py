@@ -25,6 +25,8 @@ class ModelMapping:
         ``L d d_ff h V`` of the canonical model.
     canonical_parameters, real_parameters : int
         What the canonical formula counts, and what the real model has.
+    notes : tuple of str
+        What the canonical model misses.
     """
 
     role: Role
@@ -32,6 +34,7 @@ class ModelMapping:
     dimensions: Mapping[str, int]
     canonical_parameters: int
     real_parameters: int
+    notes: tuple[str, ...] = ()
 
     @property
     def relative_error(self) -> float:
@@ -43,7 +46,7 @@ class ModelMapping:
         return {
             "role": self.role.value, "architecture": self.architecture, "dimensions": dict(self.dimensions),
             "canonical_parameters": self.canonical_parameters, "real_parameters": self.real_parameters,
-            "relative_error": self.relative_error,
+            "relative_error": self.relative_error, "notes": list(self.notes),
         }  # fmt: skip
 
 
@@ -155,7 +158,7 @@ def _choose(name: str, value: str, allowed: Mapping):
 
 
 def _mapping(role: Role, reference: str) -> ModelMapping:
-    from rlmkb.architecture import canonical, load, parameters
+    from rlmkb.architecture import canonical, canonical_notes, load, parameters
 
     decoder = load(reference)
     try:
@@ -164,7 +167,8 @@ def _mapping(role: Role, reference: str) -> ModelMapping:
         raise InputError(f"{reference} cannot be mapped to the canonical model: {problem}") from None
     # compared as language models, with the vocabulary head: that is what was published
     counted = blocks.parameter_count(Role.POLICY).evaluate(dimensions)
-    return ModelMapping(role, reference, dimensions, counted, sum(parameters(decoder).values()))
+    real = sum(parameters(decoder).values())
+    return ModelMapping(role, reference, dimensions, counted, real, tuple(canonical_notes(decoder)))
 
 
 def _workload(algorithm: Algorithm, B, K, S, T, pairs) -> dict[str, int]:
@@ -195,6 +199,7 @@ def _canonical_model(models: tuple[ModelMapping, ...]) -> tuple[str, ...]:
         f" parameters, the real one has {model.real_parameters:,} ({model.relative_error:+.1%})"
         for model in models
     ]
+    lines += dict.fromkeys(f"{model.architecture}: {note}" for model in models for note in model.notes)
     if len({model.dimensions["V"] for model in models}) > 1:
         lines.append("one vocabulary: the policy's, for all models")
     return tuple(lines)

@@ -73,11 +73,13 @@ class Kind(StrEnum):
     DEGREE = "degree"
     COUNT = "count"
     FRACTION = "fraction"
+    RATIO = "ratio"
     STALENESS = "staleness"
 
 
 _RANGES = {
     Kind.FRACTION: "a number above 0 and at most 1",
+    Kind.RATIO: "a number of at least 1",
     Kind.STALENESS: "an integer of at least 0",
 }
 WHOLE = "an integer of at least 1"
@@ -131,7 +133,7 @@ class Notation:
     @cached_property
     def symbol(self) -> sympy.Symbol:
         """The sympy symbol; its assumptions follow from the range."""
-        if self.kind is Kind.FRACTION:
+        if self.kind in (Kind.FRACTION, Kind.RATIO):
             return sympy.Symbol(self.name, positive=True)
         if self.kind is Kind.STALENESS:
             return sympy.Symbol(self.name, integer=True, nonnegative=True)
@@ -204,6 +206,8 @@ def _base() -> tuple[Notation, ...]:
                  in_paper=False),
         Notation("n_steps", r"n_{\mathrm{st}}", "reasoning steps that a process reward model scores", "steps",
                  count, OURS, in_paper=False),
+        Notation("rho", r"\rho", "rollouts generated for each one that is trained on", "1", Kind.RATIO, OURS,
+                 in_paper=False),
     )  # fmt: skip
 
 

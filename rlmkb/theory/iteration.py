@@ -49,20 +49,20 @@ class Reading:
 
 
 ADAM = "training keeps 4 numbers per parameter: weight, gradient and Adam's two moments"
-PAIR = "DPO: two sequences per preference pair; policy forward in assessment and again in training, as printed"
+PAIR_AS_TWO = "two sequences per preference pair; policy forward in assessment and again in training, as printed"
+PAIR_AS_ONE = "a preference pair counts as one sequence of S + T tokens in work and memory, as printed"
 
 TABLE_IV = Reading(
     "table_iv", "Table IV", True, False, 1, True,
-    ("depth: every model has devices of its own", "memory: each model counted once",
-     "a preference pair counts as one sequence of S + T tokens in work and memory"),
+    ("depth: every model has devices of its own", "memory: each model counted once"),
 )  # fmt: skip
 BASELINE = Reading(
     "baseline", "Table IX", False, False, 4, False,
-    ("all models share the same devices and run one after the other", ADAM, PAIR),
+    ("all models share the same devices and run one after the other", ADAM),
 )  # fmt: skip
 DISAGGREGATED = Reading(
     "disaggregated", "Table IX", True, True, 4, False,
-    ("every model has a device group of its own", "memory: the fullest group", ADAM, PAIR),
+    ("every model has a device group of its own", "memory: the fullest group", ADAM),
 )  # fmt: skip
 
 READINGS: dict[str, Reading] = {reading.name: reading for reading in (BASELINE, DISAGGREGATED)}
@@ -100,7 +100,7 @@ def stage_cost(algorithm: Algorithm, stage: Stage, quantity: Quantity, reading: 
     return Formula(
         f"{quantity}_{stage}", rf"{_LETTERS[quantity]}_{{\mathrm{{{stage}}}}}", expr, quantity,
         f"{quantity} of {stage} in one iteration of {algorithm.name}", reading.source, asymptotic=expr,
-        where=parts, assumptions=_assumptions(parts, reading),
+        where=parts, assumptions=_assumptions(algorithm, parts, reading),
         note=None if calls else f"{algorithm.name} makes no call of a language model in {stage}.",
     )  # fmt: skip
 
@@ -108,8 +108,10 @@ def stage_cost(algorithm: Algorithm, stage: Stage, quantity: Quantity, reading: 
 _LETTERS = {Quantity.WORK: "W", Quantity.DEPTH: "D", Quantity.MEMORY: "M"}
 
 
-def _assumptions(parts: Iterable[Formula], reading: Reading) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([text for part in parts for text in part.assumptions] + list(reading.assumptions)))
+def _assumptions(algorithm: Algorithm, parts: Iterable[Formula], reading: Reading) -> tuple[str, ...]:
+    of_parts = [text for part in parts for text in part.assumptions]
+    pairs = () if algorithm.online else (PAIR_AS_ONE if reading.pair_as_one else PAIR_AS_TWO,)
+    return tuple(dict.fromkeys([*of_parts, *reading.assumptions, *pairs]))
 
 
 def iteration_cost(algorithm: Algorithm, quantity: Quantity, reading: Reading = BASELINE) -> Formula:
@@ -133,7 +135,7 @@ def iteration_cost(algorithm: Algorithm, quantity: Quantity, reading: Reading = 
         f"{quantity}_iteration", _LETTERS[quantity], sympy.Add(*(stage.expr for stage in stages)), quantity,
         f"{quantity} of one iteration of {algorithm.name}", reading.source,
         where=_unique(part for stage in stages for part in stage.where),
-        assumptions=_assumptions(stages, reading),
+        assumptions=_assumptions(algorithm, stages, reading),
     )  # fmt: skip
 
 

@@ -69,6 +69,8 @@ def check(entry: Notation, value: object) -> object:
     low = 0 if entry.kind is Kind.STALENESS else 1
     if entry.kind is Kind.FRACTION:
         bad = ~((array > 0) & (array <= 1))
+    elif entry.kind is Kind.RATIO:
+        bad = ~(np.isfinite(array) & (array >= 1))
     elif given.dtype.kind in "iu":
         bad = given < low
     else:
@@ -79,8 +81,8 @@ def check(entry: Notation, value: object) -> object:
 
 
 def _check_scalar(entry: Notation, value: numbers.Real) -> int | float:
-    if entry.kind is Kind.FRACTION:
-        if 0 < value <= 1:
+    if entry.kind in (Kind.FRACTION, Kind.RATIO):
+        if (0 < value <= 1) if entry.kind is Kind.FRACTION else (1 <= value < float("inf")):
             return float(value)
         raise _out_of_range(entry, value)
     low = 0 if entry.kind is Kind.STALENESS else 1

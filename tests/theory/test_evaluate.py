@@ -84,7 +84,8 @@ def test_values_out_of_range_are_refused_by_name(bad):
 
 def test_ranges_of_the_other_kinds():
     assert resolve({"eta": 0, "kappa": 0.25}, ["eta", "kappa"]) == {"eta": 0, "kappa": 0.25}
-    for name, bad in (("kappa", 0), ("kappa", 1.1), ("eta", -1), ("kappa", np.array([0.5, 2]))):
+    wrong = {"kappa": (0, 1.1, np.array([0.5, 2])), "eta": (-1,), "rho": (0.5, float("inf"))}
+    for name, bad in ((name, bad) for name, values in wrong.items() for bad in values):
         with pytest.raises(InputError, match=f"^{name} is"):
             resolve({name: bad}, [])
 

@@ -1,0 +1,145 @@
+"""Changes to a strategy that cut memory for traffic or work: ZeRO, checkpointing, micro-batches.
+
+Each takes the terms of a rank (`rlmkb.theory.partition`) and gives the terms after the change; they compose.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import sympy
+
+from rlmkb.errors import InputError
+from rlmkb.notation import symbol
+from rlmkb.theory.formula import Term, Terms
+from rlmkb.theory.partition import STATE, L, Part, Strategy
+
+P_z, kappa = symbol("P_z"), symbol("kappa")
+# numbers kept per parameter: weight, gradient, two moments of Adam
+WEIGHT, GRADIENT, MOMENTS = 1, 1, 2
+STATES = WEIGHT + GRADIENT + MOMENTS
+
+
+class Zero(IntEnum):
+    """How much of the training state is sharded over the ranks that hold the same weights."""
+
+    NONE = 0
+    OPTIMIZER = 1
+    GRADIENTS = 2
+    PARAMETERS = 3
+
+
+def zero_states(stage: Zero | int, shards: sympy.Expr = P_z) -> sympy.Expr:
+    """Numbers kept per parameter on one rank.
+
+    Parameters
+    ----------
+    stage : Zero
+        ZeRO-1 shards the moments, ZeRO-2 the gradients too, ZeRO-3 (FSDP) the weights too.
+    shards : sympy.Expr
+        The sharding degree.
+
+    Returns
+    -------
+    sympy.Expr
+        4 without sharding; the transient gathers of ZeRO-3 are left out.
+
+    Examples
+    --------
+    >>> [zero_states(stage, 4) for stage in Zero]
+    [4, 5/2, 7/4, 1]
+    """
+    kept = {Zero.NONE: 0, Zero.OPTIMIZER: MOMENTS, Zero.GRADIENTS: GRADIENT + MOMENTS, Zero.PARAMETERS: STATES}
+    try:
+        sharded = kept[Zero(stage)]
+    except ValueError:
+        raise InputError(f"ZeRO stage is {stage!r}; give 0 (none), 1, 2 or 3") from None
+    return STATES - sharded + sympy.Integer(sharded) / shards
+
+
+class Recompute(IntEnum):
+    """What a backward pass computes again."""
+
+    NONE = 0
+    SELECTIVE = 1
+    FULL = 2
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A strategy with memory savers applied; `rank_*` are the terms of one rank after them.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        The partition.
+    zero : Zero
+        Sharding of the training state.
+    shards : sympy.Expr
+        Its degree.
+    recompute : Recompute
+        ``FULL`` repeats the forward pass of every layer, ``SELECTIVE`` its attention products only.
+    kept : sympy.Expr
+        Share of the activations that stay, kappa in the paper; 1 without recomputation.
+    micro_batches : sympy.Expr
+        Pieces of the batch that run one after the other; gradients accumulate.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.partition import STRATEGIES
+    >>> plain = Transformed(STRATEGIES["data"])
+    >>> plain.rank_memory.total == STRATEGIES["data"].rank_memory.total
+    True
+    """
+
+    strategy: Strategy
+    zero: Zero = Zero.NONE
+    shards: sympy.Expr = P_z
+    recompute: Recompute = Recompute.NONE
+    kept: sympy.Expr = kappa
+    micro_batches: sympy.Expr = sympy.S.One
+
+    @property
+    def rank_memory(self) -> Terms:
+        """Elements on one rank."""
+        state = zero_states(self.zero, self.shards) / STATES
+        live = (sympy.S.One if self.recompute is Recompute.NONE else self.kept) / self.micro_batches
+        return Terms(tuple(
+            Term(term.name, term.expr * (state if Part(term.name) in STATE else live))
+            for term in self.strategy.rank_memory
+        ))  # fmt: skip
+
+    @property
+    def rank_work(self) -> Terms:
+        """FLOPs of one rank; a forward pass is a third of forward and backward."""
+        again = {
+            Recompute.NONE: frozenset(),
+            Recompute.SELECTIVE: frozenset({Part.ATTENTION}),
+            Recompute.FULL: frozenset(Part),
+        }[self.recompute]
+        return Terms(tuple(
+            Term(term.name, term.expr * (sympy.Rational(4, 3) if Part(term.name) in again else 1))
+            for term in self.strategy.rank_work
+        ))  # fmt: skip
+
+    @property
+    def rank_depth(self) -> Terms:
+        """Steps on one rank: micro-batches follow each other, a full recomputation adds a forward chain.
+
+        The gradient's sum is over the micro-batch in each and then over the micro-batches, so it stays log(B m).
+        Selective recomputation adds the two attention contractions.
+        """
+        depth = self.strategy.rank_depth
+        passes = self.micro_batches * self._layer_factor(depth["layers"])
+        return Terms((Term("layers", passes), Term("gradient", depth["gradient"])))
+
+    def _layer_factor(self, layers: sympy.Expr) -> sympy.Expr:
+        if self.recompute is Recompute.FULL:
+            return layers * sympy.Rational(3, 2)
+        if self.recompute is Recompute.SELECTIVE:
+            links = {link.name: link.depth for link in self.strategy.step.chain}
+            return layers + self._layers_on_rank() * (links["scores"] + links["values"])
+        return layers
+
+    def _layers_on_rank(self) -> sympy.Expr:
+        cuts = sympy.Mul(*(axis.degree for axis in self.strategy.axes if axis.divides_layers))
+        return L / cuts
