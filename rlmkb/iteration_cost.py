@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rlmkb.errors import InputError, nearest
-from rlmkb.notation import Role, Stage
+from rlmkb.notation import Role
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.algorithms import ALGORITHMS, Algorithm
+from rlmkb.theory.configurations import CONFIGURATIONS, Configuration
 from rlmkb.theory.formula import Quantity
-from rlmkb.theory.iteration import READINGS, Reading, iteration_cost, stage_cost
+from rlmkb.theory.table_nine import cells, end_to_end
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,21 @@ class ModelMapping:
 
 @dataclass(frozen=True)
 class StageCost:
-    """Work (FLOP), depth (steps) and memory (elements) of one stage."""
+    """Work (FLOP), depth (steps) and memory (elements) of one stage, as table IX names stages.
 
-    stage: Stage
+    `honest` holds ours where the printed value is an idealisation, by quantity.
+    """
+
+    stage: str
     work: float
     depth: float
     memory: float
+    honest: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, object]:
+        """As plain data."""
+        out = {"stage": self.stage, "work": self.work, "depth": self.depth, "memory": self.memory}
+        return {**out, "honest": dict(self.honest)} if self.honest else out
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class IterationCost:
     """Cost of one iteration by stage; see `rlmkb.cost`."""
 
     algorithm: Algorithm
-    reading: Reading
+    configuration: Configuration
     models: tuple[ModelMapping, ...]
     at: Mapping[str, int]
     stages: tuple[StageCost, ...]
@@ -77,14 +87,11 @@ class IterationCost:
         """As plain data: what ``rlmkb cost --json`` prints."""
         return {
             "algorithm": self.algorithm.id,
-            "configuration": self.reading.name,
+            "configuration": self.configuration.id,
             "models": [model.as_dict() for model in self.models],
             "at": dict(self.at),
             "units": {quantity.value: quantity.unit for quantity in Quantity},
-            "stages": [
-                {"stage": part.stage.value, "work": part.work, "depth": part.depth, "memory": part.memory}
-                for part in self.stages
-            ],
+            "stages": [part.as_dict() for part in self.stages],
             "total": {"work": self.work, "depth": self.depth},
             "assumptions": list(self.assumptions),
         }
@@ -93,7 +100,7 @@ class IterationCost:
 def cost(
     algorithm: str, policy: str, *, critic: str | None = None, reward: str | None = None,
     B: int | None = None, K: int | None = None, S: int | None = None, T: int | None = None,
-    pairs: int | None = None, configuration: str = "baseline",
+    pairs: int | None = None, tp: int | None = None, configuration: str = "baseline",
 ) -> IterationCost:  # fmt: skip
     """Work, depth and memory of one iteration in the paper's model, for real architectures.
 
@@ -108,8 +115,11 @@ def cost(
         Prompts, responses per prompt, prompt and response length in tokens. DPO takes no `K`.
     pairs : int, optional
         Preference pairs of DPO; default: `B`.
+    tp : int, optional
+        Tensor-parallel degree P_t of the sharded stages; the rows ``"hybrid"`` and ``"combined"`` need it.
     configuration : str
-        A row of table IX: ``"baseline"`` (one set of devices, models one after the other) or ``"disaggregated"``.
+        A row of table IX: ``"baseline"``, ``"ac_shared"``, ``"disaggregated"``, ``"hybrid"``, ``"stage_fusion"``,
+        ``"async"`` or ``"combined"``.
 
     Returns
     -------
@@ -129,7 +139,7 @@ def cost(
     True
     """
     chosen = _choose("algorithm", algorithm, ALGORITHMS)
-    reading = _choose("configuration", configuration, READINGS)
+    row = _choose("configuration", configuration, CONFIGURATIONS)
     if reward == "verifier":
         chosen, reward = chosen.with_verifier(), None
     given = {Role.POLICY: policy, Role.CRITIC: critic, Role.REWARD: reward}
@@ -138,17 +148,35 @@ def cost(
             have = ", ".join(role.value for role in chosen.roles)
             raise InputError(f"{chosen.name} runs no {role} here, but {role} is {reference!r}; it runs: {have}")
     models = tuple(_mapping(role, given[role] or policy) for role in given if role in chosen.roles)
-    at = _point(models, _workload(chosen, B, K, S, T, pairs))
-    stages = tuple(
-        StageCost(stage, *(stage_cost(chosen, stage, quantity, reading).evaluate(at) for quantity in Quantity))
-        for stage in Stage
-    )
-    total = iteration_cost(chosen, Quantity.WORK, reading)
+    at = _point(models, _workload(chosen, B, K, S, T, pairs) | _sharding(row, tp))
+    stages, formulas = _stages(row, chosen, at)
+    depth = end_to_end(row, chosen)
+    assumed = dict.fromkeys(text for formula in (*formulas, depth) for text in formula.assumptions)
+    notes = dict.fromkeys(note for formula in (*formulas, depth) if (note := formula.note))
     return IterationCost(
-        chosen, reading, models, at, stages, total.evaluate(at),
-        iteration_cost(chosen, Quantity.DEPTH, reading).evaluate(at),
-        (*_canonical_model(models), *chosen.edits, *total.assumptions),
+        chosen, row, models, at, stages, sum(part.work for part in stages), depth.evaluate(at),
+        (*_canonical_model(models), *row.structure(chosen).edits, *assumed, *notes),
     )  # fmt: skip
+
+
+def _stages(row: Configuration, algorithm: Algorithm, at: dict[str, int]) -> tuple[tuple[StageCost, ...], list]:
+    mine = [cell for cell in cells(algorithm) if cell.row == row.id]
+    stages = []
+    for name in dict.fromkeys(cell.stage for cell in mine):
+        of_stage = [cell for cell in mine if cell.stage == name]
+        values = {cell.printed.quantity.value: cell.printed.evaluate(at) for cell in of_stage}
+        honest = {cell.honest.quantity.value: cell.honest.evaluate(at) for cell in of_stage if cell.honest}
+        stages.append(StageCost(name, values["work"], values["depth"], values["memory"], honest))
+    return tuple(stages), [cell.printed for cell in mine]
+
+
+def _sharding(row: Configuration, tp: int | None) -> dict[str, int]:
+    if row.sharded and tp is None:
+        raise InputError(f"missing value for tp: {row.id} shards stages; give the tensor-parallel degree, 1 for none")
+    if not row.sharded and tp is not None:
+        sharded = ", ".join(one.id for one in CONFIGURATIONS.values() if one.sharded)
+        raise InputError(f"tp is {tp}, but {row.id} shards nothing; leave it out, or choose: {sharded}")
+    return {} if tp is None else {"P_t": tp}
 
 
 def _choose(name: str, value: str, allowed: Mapping):
@@ -187,7 +215,9 @@ def _workload(algorithm: Algorithm, B, K, S, T, pairs) -> dict[str, int]:
 
 
 def _point(models: tuple[ModelMapping, ...], workload: dict[str, int]) -> dict[str, int]:
-    shapes = {
+    # the shared actor-critic, where there is one, has the policy's shape
+    shared = {f"{name}_ac": models[0].dimensions[name] for name in ("L", "d", "d_ff", "h")}
+    shapes = shared | {
         f"{name}_{model.role.suffix}": model.dimensions[name] for model in models for name in ("L", "d", "d_ff", "h")
     }
     return {**workload, **shapes, "V": models[0].dimensions["V"]}

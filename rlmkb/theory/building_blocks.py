@@ -279,6 +279,25 @@ def depth_generation(role: Role = Role.POLICY) -> Formula:
 
 
 @cache
+def depth_generation_tp(role: Role = Role.POLICY) -> Formula:
+    """D_gen^TP: depth of generating one rollout under tensor parallelism of degree P_t.
+
+    Examples
+    --------
+    >>> depth_generation_tp().evaluate(L=2, d=256, d_ff=1024, h=4, S=128, T=1, P_t=4)
+    92.0
+    """
+    first, step = (forward_depth(transformer(role), context, P_t).total for context in (S, S + STEP))
+    return Formula(
+        "D_gen_tp", rf"D_{{\mathrm{{gen}}}}^{{\mathrm{{TP}}}}({role.latex})",
+        first + sympy.Sum(step, (STEP, 1, T - 1)), Quantity.DEPTH,
+        "critical path of one rollout, tensor-parallel degree P_t", "Table IX; constants from appendix B-C4", role,
+        "rollout", asymptotic=T * depth_forward_tp(role).handle, where=(depth_forward_tp(role),),
+        assumptions=depth_forward_tp(role).assumptions, note=_note(role, DERIVED_DEPTH),
+    )  # fmt: skip
+
+
+@cache
 def parameter_count(role: Role) -> Formula:
     """|M|: parameters of a model.
 

@@ -26,7 +26,9 @@ class Cell:
         Symbols without whose value the cell stays empty, where any other missing value is refused.
     worst : Formula, optional
         The same on the fullest rank, where a split may be uneven.
-    value, worst_rank_value : int, float or numpy.ndarray, optional
+    honest : Formula, optional
+        Ours, where the printed cell is an idealisation.
+    value, worst_rank_value, honest_value : int, float or numpy.ndarray, optional
         Once evaluated; the second only where a split is uneven.
     value_note : str, optional
         Why there is no value.
@@ -39,9 +41,11 @@ class Cell:
     model: str | None = None
     optional: frozenset[str] = frozenset()
     worst: Formula | None = None
+    honest: Formula | None = None
     value: object = None
     value_note: str | None = None
     worst_rank_value: object = None
+    honest_value: object = None
 
     def as_dict(self) -> dict[str, object]:
         """The cell as plain data, as ``rlmkb table --json`` prints it."""
@@ -61,6 +65,10 @@ class Cell:
             out["value"] = None
         if self.worst_rank_value is not None:
             out["worst_rank_value"] = _plain(self.worst_rank_value)
+        if self.honest is not None:
+            out["honest"] = {"latex": self.honest.latex, "note": self.honest.note}
+            if self.honest_value is not None:
+                out["honest"]["value"] = _plain(self.honest_value)
         return out
 
 
@@ -171,7 +179,8 @@ def _evaluated(cell: Cell, values: Mapping[str, object]) -> Cell:
     if lacking:
         return replace(cell, value_note=f"No value: {', '.join(lacking)} not given.")
     value = cell.formula.evaluate(values)
-    return replace(cell, value=value, worst_rank_value=_worst_rank(cell, value, values))
+    honest = None if cell.honest is None else cell.honest.evaluate(values)
+    return replace(cell, value=value, worst_rank_value=_worst_rank(cell, value, values), honest_value=honest)
 
 
 def _worst_rank(cell: Cell, value: object, values: Mapping[str, object]) -> object:

@@ -65,9 +65,6 @@ DISAGGREGATED = Reading(
     ("every model has a device group of its own", "memory: the fullest group", ADAM),
 )  # fmt: skip
 
-READINGS: dict[str, Reading] = {reading.name: reading for reading in (BASELINE, DISAGGREGATED)}
-
-
 def stage_cost(algorithm: Algorithm, stage: Stage, quantity: Quantity, reading: Reading = TABLE_IV) -> Formula:
     """Work, depth or memory of one stage of one iteration.
 

@@ -1,4 +1,4 @@
-"""The paper's tables: I and II in words, III to VIII made of formulas."""
+"""The paper's tables: I and II in words, III to IX made of formulas."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 from rlmkb.errors import InputError
 from rlmkb.notation import CONCEPTS, SYMBOLS, Role, Stage
 from rlmkb.theory import building_blocks as blocks
+from rlmkb.theory import table_nine
 from rlmkb.theory.algorithms import ALGORITHMS
 from rlmkb.theory.cells import Cell, CostTable, TextTable
 from rlmkb.theory.formula import Quantity
@@ -108,12 +109,25 @@ def _parallel(id: str) -> CostTable:
     return CostTable(id, printed.title, cells)
 
 
+# a row is left empty where its tensor-parallel degree or its shared model is not given
+OPTIONAL_IX = OPTIONAL_III
+
+
+def _table_nine() -> CostTable:
+    cells = tuple(
+        Cell(cell.row, cell.printed, stage=cell.stage, optional=OPTIONAL_IX, honest=cell.honest)
+        for cell in table_nine.cells()
+    )
+    return CostTable("IX", "Inter-model parallelism, one iteration of PPO", cells)
+
+
 _TABLES = {
     "I": _table_one,
     "II": _table_two,
     "III": _table_three,
     "IV": _table_four,
     **{id: partial(_parallel, id) for id in PRINTED},
+    "IX": _table_nine,
 }
 
 
@@ -123,14 +137,14 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     Parameters
     ----------
     id : str
-        Roman numeral: I to VIII.
+        Roman numeral: I to IX.
     at : mapping, optional
         From symbol name to number; cost tables only.
 
     Returns
     -------
     CostTable or TextTable
-        III to VIII are cost tables, I and II tables of text.
+        III to IX are cost tables, I and II tables of text.
 
     Raises
     ------

@@ -92,9 +92,9 @@ def _name(cell: Cell) -> str:
 
 def cost_text(result: IterationCost) -> str:
     """An iteration's cost as text."""
-    title = f"{result.algorithm.name}, {result.reading.name}: one iteration"
+    title = f"{result.algorithm.name}, {result.configuration.id}: one iteration"
     rows = [("stage", "work (FLOP)", "depth (steps)", "memory (elements)")]
-    rows += [(part.stage.value, number(part.work), number(part.depth), number(part.memory)) for part in result.stages]
+    rows += [(part.stage, number(part.work), number(part.depth), number(part.memory)) for part in result.stages]
     rows.append(("total", number(result.work), number(result.depth), ""))
     lines = "\n".join(f"- {text}" for text in result.assumptions)
     return f"{title}\n\n{columns(rows, right=frozenset({1, 2, 3}))}\n\nAssumptions\n{lines}"
