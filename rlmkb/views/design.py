@@ -159,7 +159,8 @@ def css() -> str:
         for group in GROUPS.values()
         for name in group
     )
-    blocks = [block(":root", "light"), block('html[data-theme="dark"]', "dark")]
+    dark = block('html[data-theme="dark"]', "dark")
+    blocks = [block(":root", "light"), f"@media screen {{\n{dark}\n}}"]  # paper stays light
     return "\n\n".join([head, fonts, *blocks, own]) + "\n"
 
 
