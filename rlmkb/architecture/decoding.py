@@ -6,6 +6,8 @@ left out. All functions broadcast NumPy arrays over `context` and `batch`.
 
 from fractions import Fraction
 
+import numpy as np
+
 from rlmkb.architecture.decoder import Decoder, cache_elements, forward_flops, parameters, state_elements
 from rlmkb.architecture.layers import Attention, Experts, LatentAttention
 from rlmkb.errors import InputError
@@ -37,6 +39,7 @@ def decode_flops(decoder: Decoder, context, batch=1):
     >>> decode_flops(Decoder(4, 10, True, (layer,)), context=8)  # 128 + 256 + 80, and 16 for each position
     592
     """
+    context, batch = _numbers(context, batch)
     return batch * (_per_token(decoder) + _per_position(decoder) * context)
 
 
@@ -73,6 +76,7 @@ def cache_read(decoder: Decoder, context, batch=1):
     >>> cache_read(Decoder(32, 100, False, (layer,)), context=10, batch=3)  # 3 x 10 x 2 x 2 x 8
     960
     """
+    context, batch = _numbers(context, batch)
     return batch * (context * cache_elements(decoder) + state_elements(decoder))
 
 
@@ -139,6 +143,11 @@ def sequences_that_fit(decoder: Decoder, context: int, memory_bytes: float, elem
     return max(0, int(free // (element_bytes * cache_read(decoder, context))))
 
 
+def _numbers(*values):
+    """Arrays as float64, since a product of counts soon exceeds 64-bit integers; Python's integers never do."""
+    return [value if isinstance(value, int | float) else np.asarray(value, dtype=float) for value in values]
+
+
 def _per_token(decoder: Decoder) -> int:
     """FLOPs of one token whatever its context."""
     return sum(flops for name, flops in forward_flops(decoder, 1).items() if name != "attention_pairs")
@@ -146,8 +155,7 @@ def _per_token(decoder: Decoder) -> int:
 
 def _matrices(decoder: Decoder) -> int:
     """Weights that multiply one token: two FLOPs each."""
-    terms = forward_flops(decoder, 1)
-    return (_per_token(decoder) - terms.get("recurrence", 0) - terms.get("rotary_angles", 0)) // 2
+    return (_per_token(decoder) - forward_flops(decoder, 1).get("recurrence", 0)) // 2
 
 
 def _routed(decoder: Decoder) -> int:

@@ -10,7 +10,7 @@ GROUPS = {
     "projections": ("attention", "linear_attention", "recurrence"),
     "feed-forward": ("feed_forward", "router", "experts", "expert_projections", "shared_experts"),
     "attention over pairs": ("attention_pairs",),
-    "head": ("lm_head", "rotary_angles"),
+    "head": ("lm_head",),
 }
 
 

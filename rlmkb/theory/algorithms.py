@@ -211,7 +211,7 @@ class Algorithm:
         B_pairs
         """
         return self._map(
-            f"{_count('sequences', count)} sequences per example",
+            f"{_count('sequences', count)} sequence{'s' if count > 1 else ''} per example",
             lambda call: True,
             lambda call: {"sequences_per_example": int(count)},
         )

@@ -219,4 +219,5 @@ def to_latex(expr: sympy.Expr, where: tuple[Formula, ...] = ()) -> str:
     names = {**latex_names(), **{part.handle: part.left for part in where}}
     names[sympy.Symbol("m", integer=True, positive=True)] = "(S+T)"
     text = sympy.latex(expr, symbol_names=names, ln_notation=True)
-    return text.replace(r"\left((S+T)\right)", "(S+T)").replace(r"\log (S+T)", r"\log(S+T)")
+    text = text.replace(r"\left((S+T)\right)", "(S+T)").replace(r"\log (S+T)", r"\log(S+T)")
+    return text.replace("{(S+T)}", "{S+T}")

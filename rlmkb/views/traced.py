@@ -1,38 +1,16 @@
 """Tables of traced programs beside their formulas, for the chapter that compares them."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rlmkb.views.markup import table_html
+from rlmkb.views.listing import Listing
 
 if TYPE_CHECKING:
     from rlmkb.verification.comparison import Row
 
 EXACT = "exact"
 _ROUNDING = 1e-12  # sums of logarithms end in different last digits
-
-
-@dataclass(frozen=True)
-class Table:
-    """A small table that a notebook shows in the style of the book.
-
-    Examples
-    --------
-    >>> Table("Two numbers", ("a", "b"), ((1, 2),))
-    Two numbers
-    """
-
-    caption: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-
-    def _repr_html_(self) -> str:
-        return table_html(self.columns, self.rows, name=self.caption, caption=self.caption)
-
-    def __repr__(self) -> str:
-        return self.caption
 
 
 def agreement(row: "Row") -> str:
@@ -46,22 +24,22 @@ def agreement(row: "Row") -> str:
     return EXACT if same else f"{row.ratio:.3f}"
 
 
-def ratio_table(rows: Iterable["Row"], caption: str) -> Table:
+def ratio_table(rows: Iterable["Row"], caption: str) -> Listing:
     """One line for each program and claim, one column for each role: exact, or traced over formula."""
     rows = list(rows)
     roles = list(dict.fromkeys(row.role for row in rows))
     lines = list(dict.fromkeys((_program(row), row.claim) for row in rows))
     cell = {(_program(row), row.claim, row.role): agreement(row) for row in rows}
-    return Table(
+    return Listing(
         caption,
         ("Program", "Formula", *(role.replace("_", "-") for role in roles)),
         [[program, f"${claim}$", *(cell.get((program, claim, role)) for role in roles)] for program, claim in lines],
     )
 
 
-def numbers_table(rows: Iterable["Row"], caption: str) -> Table:
+def numbers_table(rows: Iterable["Row"], caption: str) -> Listing:
     """Traced and formula side by side, with their ratio."""
-    return Table(
+    return Listing(
         caption,
         ("Role", "Formula", "Unit", "Traced", "By formula", "Ratio"),
         [

@@ -42,6 +42,12 @@ def test_intensity_grows_with_the_batch_towards_that_of_attention():
     assert values[-1] == pytest.approx(whole, rel=1e-3)
 
 
+def test_large_batches_and_contexts_do_not_overflow():
+    exact = decoding.decode_flops(LLAMA, 10**6, 10**9)
+    assert decoding.decode_flops(LLAMA, np.array([10**6]), 10**9)[0] == pytest.approx(exact, rel=1e-15)
+    assert decoding.cache_read(LLAMA, np.int64(10**9), np.int64(10**9)) == pytest.approx(65536 * 10**18)
+
+
 def test_latent_attention_is_decoded_without_rebuilding_keys():
     per_position = decoding.decode_flops(DEEPSEEK, 2) - decoding.decode_flops(DEEPSEEK, 1)
     assert per_position == 61 * 2 * 128 * (512 + 64 + 512)

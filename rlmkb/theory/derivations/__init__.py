@@ -1,0 +1,28 @@
+"""Appendices B-A and B-B, step by step; sympy checks that each line follows from the one before.
+
+A step is an identity, which must hold exactly, an approximation, whose error is kept beside it, or an upper bound,
+whose sign sympy proves.
+"""
+
+from rlmkb.theory.derivations import depth, iteration, memory, work
+from rlmkb.theory.derivations.steps import Derivation, Induction, Line, Relation, Step, difference
+from rlmkb.theory.derivations.work import decode_closed_form, generation_closed_form, generation_ratio
+
+__all__ = [
+    "DERIVATIONS",
+    "Derivation",
+    "Induction",
+    "Line",
+    "Relation",
+    "Step",
+    "decode_closed_form",
+    "difference",
+    "generation_closed_form",
+    "generation_ratio",
+]
+
+DERIVATIONS: dict[str, Derivation] = {
+    derivation.id: derivation
+    for part in (work, depth, memory, iteration)
+    for derivation in part.DERIVATIONS
+}
