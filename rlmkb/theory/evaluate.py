@@ -7,6 +7,7 @@ import sympy
 
 from rlmkb.errors import InputError
 from rlmkb.theory.functions import close_sums
+from rlmkb.theory.special import log_gamma_ratio
 from rlmkb.theory.values import resolve
 
 
@@ -28,7 +29,8 @@ def _compiled(expr: sympy.Expr, library: str) -> Callable:
     closed = close_sums(expr)
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     arguments = [by_name[name] for name in names_in(expr)]
-    return sympy.lambdify(arguments, closed, modules=["scipy", "numpy"] if library == "numpy" else "math", cse=True)
+    own = {"log_gamma_ratio": log_gamma_ratio}
+    return sympy.lambdify(arguments, closed, modules=[own, library], cse=True)
 
 
 def evaluate(expr: sympy.Expr, values: Mapping[str, object]):

@@ -85,6 +85,7 @@ def cost_table_html(table: "CostTable") -> str:
         "Value": table.at is not None,
         "Worst rank": any(cell.worst_rank_value is not None for cell in table.cells),
         "Formula": True,
+        "Honest value": any(cell.honest is not None for cell in table.cells),
         "Order": any(cell.formula.asymptotic not in (None, cell.formula.expr) for cell in table.cells),
     }
     columns = [name for name, kept in shown.items() if kept]
@@ -120,22 +121,36 @@ def _heading(cell: "Cell") -> Html:
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:
     formula, mark = cell.formula, notes.get(_note(cell))
-    label = text_html(_row_name(cell)) if cell.stage or cell.scope else math_html(formula.left)
+    label = text_html(row_name(cell)) if cell.stage or cell.scope else math_html(formula.left)
     none = formula.expr == 0
     parts = {
         "Cost": Html(label + (f"<sup>{mark}</sup>" if mark else "")),
         "Value": None if none else _number(cell.value),
         "Worst rank": None if none else _number(cell.worst_rank_value),
         "Formula": None if none else Math(formula.latex),
+        "Honest value": _honest(cell),
         "Order": Math(formula.latex_asymptotic) if formula.latex_asymptotic else None,
     }
     return [parts[name] for name in columns]
 
 
-def _row_name(cell: "Cell") -> str:
-    """An algorithm or a dimension in capitals (PPO, 3D), a strategy as a word."""
-    short = cell.stage or cell.row[0].isdigit()
-    return cell.row.upper() if short else cell.row.capitalize()
+def _honest(cell: "Cell") -> Any:
+    """Our own reading of a cell that the paper idealises, with its value where there is one."""
+    if cell.honest is None:
+        return None
+    formula = Html(math_html(cell.honest.latex))
+    return formula if cell.honest_value is None else join([formula, Html(cell_html(_number(cell.honest_value)))], " = ")
+
+
+CAPITALS = ("ppo", "grpo", "dpo", "3d", "5d")
+
+
+def row_name(cell: "Cell") -> str:
+    """A row in words: PPO and 3D in capitals, `stage_fusion` as "Stage fusion"."""
+    if cell.row in CAPITALS:
+        return cell.row.upper()
+    words = cell.row.replace("ac_", "AC ").replace("_", " ")
+    return words[0].upper() + words[1:]
 
 
 def _note(cell: "Cell") -> str:

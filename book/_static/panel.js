@@ -1,0 +1,198 @@
+// Live formulas: fields, sliders and presets of a panel, and every cell's value, computed in the page.
+// A panel's data and program come from the page (window.rlmkbPanels), written by rlmkb.views.panel.
+"use strict";
+
+// ln(Gamma(upper) / Gamma(lower)) for whole numbers of at least 1; the twin of rlmkb.theory.special.log_gamma_ratio
+function logGammaRatio(upper, lower) {
+  let sum = 0;
+  while (lower < 16 && lower < upper) sum += Math.log(lower++);
+  if (lower >= upper) return sum;
+  const gap = upper - lower;
+  const tail = (x) => {
+    const s = 1 / (x * x);
+    return ((((s / 1188 - 1 / 1680) * s + 1 / 1260) * s - 1 / 360) * s + 1 / 12) / x;
+  };
+  return sum + gap * (Math.log(upper) - 1) + (lower - 0.5) * Math.log1p(gap / lower) + tail(upper) - tail(lower);
+}
+
+const rlmkbPanel = (() => {
+  const DIMENSIONS = ["L", "d", "d_ff", "h"];
+
+  // One value for each symbol that a panel needs: a role's own, else the bare one; m is S + T.
+  function point(panel, values) {
+    const out = {};
+    for (const name of panel.needs) {
+      const bare = name in values ? name : name.slice(0, name.lastIndexOf("_"));
+      out[name] = name === "m" && !("m" in values) ? values.S + values.T : values[name in values ? name : bare];
+    }
+    return out;
+  }
+
+  function wrong(panel, values) {
+    for (const [name] of panel.fields) {
+      if (!Number.isInteger(values[name]) || values[name] < 1) return `${name}: give a whole number of at least 1`;
+    }
+    for (const [degree, cut] of Object.entries(panel.cuts)) {
+      const whole = cut === "m" ? values.S + values.T : values[cut];
+      if (values[degree] > whole) return `${degree} is ${values[degree]} but ${cut} is ${whole}: it cannot be cut finer`;
+    }
+    return "";
+  }
+
+  function compute(panel, values) {
+    const at = point(panel, values);
+    return { first: panel.first(at), second: panel.second ? panel.second.values(at) : [] };
+  }
+
+  const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+  function shown(value) {
+    if (!Number.isFinite(value)) return "–";
+    const size = Math.abs(value);
+    if (size !== 0 && (size >= 1e6 || size < 1e-3)) {
+      const [digits, exponent] = value.toExponential(3).split("e");
+      const power = [...String(Number(exponent))].map((c) => SUPERSCRIPT[c]).join("");
+      return `${Number(digits)} × 10${power}`;
+    }
+    return Number(value.toPrecision(size >= 1000 ? 6 : 4)).toLocaleString("en").replaceAll(",", "\u202f");
+  }
+
+  // sliders move on a logarithmic scale between 1 and the end
+  const toSlider = (value, end) => Math.round((1000 * Math.log(Math.min(Math.max(value, 1), end))) / Math.log(end));
+  const fromSlider = (place, end) => {
+    const exact = Math.exp((place / 1000) * Math.log(end));
+    return exact < 64 ? Math.max(1, Math.round(exact)) : Math.round(exact / 2 ** Math.floor(Math.log2(exact) - 4)) * 2 ** Math.floor(Math.log2(exact) - 4);
+  };
+
+  function start(section) {
+    const panel = window.rlmkbPanels[section.id.slice("panel-".length)];
+    const offered = window.rlmkbShapes;
+    const form = section.querySelector("form");
+    const message = form.querySelector(".rl-panel-message");
+    const inputs = new Map(panel.fields.map(([name]) => [name, form.elements[name]]));
+    const sliders = new Map([...form.querySelectorAll("input[type=range]")].map((one) => [one.dataset.for, one]));
+    const presets = new Map([...form.querySelectorAll("select")].map((one) => [one.dataset.preset, one]));
+    const outputs = [...section.querySelectorAll("output[data-cell]")].map((one) => [one, Number(one.dataset.cell)]);
+    const seconds = [...section.querySelectorAll("output[data-second]")].map((one) => [one, Number(one.dataset.second)]);
+    const bars = [...section.querySelectorAll("[data-bar]")].map((one) => [one, Number(one.dataset.bar)]);
+    const ends = new Map(panel.fields.map(([name, , end]) => [name, end]));
+
+    for (const [name, select] of presets) {
+      const names = name === "workload" ? offered.workloads.map(([id, title]) => [id, title]) : Object.keys(offered.shapes).map((id) => [id, id]);
+      for (const [id, title] of names) select.add(new Option(title, id));
+    }
+
+    function values() {
+      const out = {};
+      for (const [name, input] of inputs) out[name] = input.value.trim() === "" ? NaN : Number(input.value);
+      for (const role of panel.roles) {
+        const shape = offered.shapes[presets.get(`shape_${role}`)?.value];
+        if (shape) DIMENSIONS.forEach((name, place) => (out[`${name}_${role}`] = shape[place]));
+      }
+      return out;
+    }
+
+    function render() {
+      const now = values();
+      const problem = wrong(panel, now);
+      message.textContent = problem;
+      for (const [name, input] of inputs) {
+        const bad = !Number.isInteger(now[name]) || now[name] < 1;
+        input.toggleAttribute("aria-invalid", bad);
+        if (!bad) sliders.get(name).value = toSlider(now[name], ends.get(name));
+      }
+      const found = problem ? null : compute(panel, now);
+      for (const [output, place] of outputs) {
+        output.value = found ? shown(found.first[place]) : "–";
+        output.dataset.value = found ? found.first[place] : "";
+      }
+      for (const [output, place] of seconds) {
+        const value = found?.second[panel.second.places.indexOf(place)];
+        const same = found && Math.abs(value / found.first[place] - 1) < 1e-12;
+        output.value = found ? (same ? "" : shown(value)) : "–";
+        output.dataset.value = found ? value : "";
+      }
+      if (found) drawBars(found.first);
+    }
+
+    // within a group, bars compare with its largest value
+    function drawBars(all) {
+      const largest = new Map();
+      for (const [bar, place] of bars) {
+        const group = bar.closest("tbody");
+        largest.set(group, Math.max(largest.get(group) ?? 0, all[place]));
+      }
+      for (const [bar, place] of bars) {
+        const top = largest.get(bar.closest("tbody"));
+        bar.style.setProperty("--share", top > 0 ? all[place] / top : 0);
+      }
+    }
+
+    // the state of a panel in the address: #panel-III:L=32,d=4096,shape_V=llama-3.2-1b
+    const prefix = `#${section.id}:`;
+    function address() {
+      const parts = [...inputs].map(([name, input]) => `${name}=${input.value}`);
+      for (const [name, select] of presets) if (select.value && name !== "shape" && name !== "workload") parts.push(`${name}=${select.value}`);
+      return prefix + parts.join(",");
+    }
+    function restore() {
+      if (!location.hash.startsWith(prefix)) return false;
+      for (const part of decodeURIComponent(location.hash.slice(prefix.length)).split(",")) {
+        const [name, value] = part.split("=");
+        if (inputs.has(name)) inputs.get(name).value = value;
+        else if (presets.has(name) && [...presets.get(name).options].some((one) => one.value === value)) presets.get(name).value = value;
+      }
+      return true;
+    }
+    function reset() {
+      for (const [name, begin] of panel.fields) inputs.get(name).value = begin;
+      for (const [name, select] of presets) select.value = { shape: offered.start, workload: offered.workloads[0][0] }[name] ?? "";
+      render();
+    }
+    function preset(name, value) {
+      if (name === "shape" && value) offered.shapes[value].forEach((size, place) => inputs.get(offered.names[place]) && (inputs.get(offered.names[place]).value = size));
+      if (name === "workload" && value) {
+        const sizes = offered.workloads.find(([id]) => id === value)[2];
+        for (const [symbol, size] of Object.entries(sizes)) if (inputs.has(symbol)) inputs.get(symbol).value = size;
+      }
+    }
+
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", (event) => {
+      const { target } = event;
+      if (target.type === "range") inputs.get(target.dataset.for).value = fromSlider(Number(target.value), ends.get(target.dataset.for));
+      if (target.dataset.preset) preset(target.dataset.preset, target.value);
+      else for (const name of ["shape", "workload"]) {
+        const own = name === "shape" ? offered.names : ["B", "K", "S", "T", "B_pairs"];
+        if (presets.has(name) && own.includes(target.name || target.dataset.for)) presets.get(name).value = "";
+      }
+      render();
+    });
+    form.addEventListener("change", () => history.replaceState(null, "", address()));
+    form.querySelector("[data-do=reset]").addEventListener("click", () => {
+      reset();
+      history.replaceState(null, "", location.pathname + location.search);
+    });
+    form.querySelector("[data-do=share]").addEventListener("click", async () => {
+      history.replaceState(null, "", address());
+      try {
+        await navigator.clipboard.writeText(location.href);
+        message.textContent = "Link copied.";
+      } catch {
+        message.textContent = "The address bar holds the link.";
+      }
+    });
+    window.addEventListener("hashchange", () => restore() && render());
+
+    reset();
+    if (restore()) {
+      render();
+      section.scrollIntoView();
+    }
+    section.dataset.ready = "true";
+  }
+
+  const begin = () => document.querySelectorAll(".rl-panel").forEach(start);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
+  return { compute: (id, values) => compute(window.rlmkbPanels[id], values), shown };
+})();

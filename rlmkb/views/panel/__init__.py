@@ -1,0 +1,1 @@
+"""Live formulas: panels that compute in the page, from the same expressions as everything else."""
