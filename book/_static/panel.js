@@ -39,8 +39,9 @@ const rlmkbPanel = (() => {
     return "";
   }
 
-  function compute(panel, values) {
+  function compute(panel, values, chosen) {
     const at = point(panel, values);
+    if (panel.programs) return { first: panel.programs[chosen].first(at), second: [] };
     return { first: panel.first(at), second: panel.second ? panel.second.values(at) : [] };
   }
 
@@ -70,10 +71,13 @@ const rlmkbPanel = (() => {
     const message = form.querySelector(".rl-panel-message");
     const inputs = new Map(panel.fields.map(([name]) => [name, form.elements[name]]));
     const sliders = new Map([...form.querySelectorAll("input[type=range]")].map((one) => [one.dataset.for, one]));
-    const presets = new Map([...form.querySelectorAll("select")].map((one) => [one.dataset.preset, one]));
+    const presets = new Map([...form.querySelectorAll("select[data-preset]")].map((one) => [one.dataset.preset, one]));
     const outputs = [...section.querySelectorAll("output[data-cell]")].map((one) => [one, Number(one.dataset.cell)]);
     const seconds = [...section.querySelectorAll("output[data-second]")].map((one) => [one, Number(one.dataset.second)]);
     const bars = [...section.querySelectorAll("[data-bar]")].map((one) => [one, Number(one.dataset.bar)]);
+    const choices = new Map([...form.querySelectorAll("select[data-choice]")].map((one) => [one.dataset.choice, one]));
+    const result = section.querySelector("[data-result]");
+    const chosen = () => `${choices.get("algorithm")?.value}/${choices.get("configuration")?.value}`;
     const ends = new Map(panel.fields.map(([name, , end]) => [name, end]));
 
     for (const [name, select] of presets) {
@@ -100,7 +104,8 @@ const rlmkbPanel = (() => {
         input.toggleAttribute("aria-invalid", bad);
         if (!bad) sliders.get(name).value = toSlider(now[name], ends.get(name));
       }
-      const found = problem ? null : compute(panel, now);
+      const found = problem ? null : compute(panel, now, chosen());
+      if (result) drawResult(found);
       for (const [output, place] of outputs) {
         output.value = found ? shown(found.first[place]) : "–";
         output.dataset.value = found ? found.first[place] : "";
@@ -112,6 +117,47 @@ const rlmkbPanel = (() => {
         output.dataset.value = found ? value : "";
       }
       if (found) drawBars(found.first);
+    }
+
+    // the calculator's rows change with algorithm and configuration
+    function drawResult(found) {
+      const { stages, notes, needs } = panel.programs[chosen()];
+      for (const [name, input] of inputs) {
+        const used = needs.some((symbol) => symbol === name || symbol.startsWith(`${name}_`) || (symbol === "m" && (name === "S" || name === "T")));
+        input.closest(".rl-panel-field").hidden = !used;
+      }
+      for (const role of panel.roles) {
+        const select = presets.get(`shape_${role}`);
+        select.parentElement.hidden = !needs.includes(`L_${role}`);
+      }
+      const stageWork = stages.slice(0, -1).map((_, place) => found?.first[3 * place]);
+      const work = stageWork.reduce((sum, one) => sum + one, 0);
+      result.replaceChildren(...stages.map((stage, place) => {
+        const last = place === stages.length - 1;
+        const row = document.createElement("tr");
+        const head = document.createElement("th");
+        head.scope = "row";
+        head.textContent = last ? "whole iteration" : stage;
+        const values = last ? [work, found?.first[3 * place], null] : [0, 1, 2].map((one) => found?.first[3 * place + one]);
+        row.append(head, ...values.map((value, column) => {
+          const cell = document.createElement("td");
+          cell.className = "num";
+          if (value === null) return cell;
+          const output = document.createElement("output");
+          output.value = found ? shown(value) : "–";
+          output.dataset.value = found ? value : "";
+          cell.append(output);
+          if (column === 0 && found && !last) {
+            const bar = document.createElement("span");
+            bar.className = "rl-panel-bar";
+            bar.style.setProperty("--share", value / work);
+            cell.append(bar);
+          }
+          return cell;
+        }));
+        return row;
+      }));
+      section.querySelector("[data-notes]").textContent = notes.join(" ");
     }
 
     // within a group, bars compare with its largest value
@@ -132,6 +178,7 @@ const rlmkbPanel = (() => {
     function address() {
       const parts = [...inputs].map(([name, input]) => `${name}=${input.value}`);
       for (const [name, select] of presets) if (select.value && name !== "shape" && name !== "workload") parts.push(`${name}=${select.value}`);
+      for (const [name, select] of choices) parts.push(`${name}=${select.value}`);
       return prefix + parts.join(",");
     }
     function restore() {
@@ -139,12 +186,14 @@ const rlmkbPanel = (() => {
       for (const part of decodeURIComponent(location.hash.slice(prefix.length)).split(",")) {
         const [name, value] = part.split("=");
         if (inputs.has(name)) inputs.get(name).value = value;
+        else if (choices.has(name) && [...choices.get(name).options].some((one) => one.value === value)) choices.get(name).value = value;
         else if (presets.has(name) && [...presets.get(name).options].some((one) => one.value === value)) presets.get(name).value = value;
       }
       return true;
     }
     function reset() {
       for (const [name, begin] of panel.fields) inputs.get(name).value = begin;
+      for (const select of choices.values()) select.selectedIndex = 0;
       for (const [name, select] of presets) select.value = { shape: offered.start, workload: offered.workloads[0][0] }[name] ?? "";
       render();
     }
@@ -194,5 +243,5 @@ const rlmkbPanel = (() => {
   const begin = () => document.querySelectorAll(".rl-panel").forEach(start);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();
-  return { compute: (id, values) => compute(window.rlmkbPanels[id], values), shown };
+  return { compute: (id, values, chosen) => compute(window.rlmkbPanels[id], values, chosen), shown };
 })();

@@ -61,7 +61,7 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
     return (
         f'<section class="rl-panel" id="panel-{id}" aria-labelledby="panel-{id}-title">'
         f'<p class="rl-panel-title" id="panel-{id}-title">{text_html(title)}</p>'
-        f"{_form(id, asked, data['roles'])}{_table(cells)}"
+        f"{form_html(id, asked, data['roles'])}{_table(cells)}"
         f"<script>(window.rlmkbPanels??={{}})[{literal(id)}]=Object.assign({literal(data)},"
         f"{{first:{program(formulas)},second:{_second(second)}}});</script></section>"
     )
@@ -83,7 +83,8 @@ def shapes_script() -> str:
     return f"<script>window.rlmkbShapes={literal(data)};</script>"
 
 
-def _form(id: str, asked: tuple[Field, ...], roles: list[str]) -> str:
+def form_html(id: str, asked: tuple[Field, ...], roles: list[str], choices: str = "") -> str:
+    """Presets, then a field and a slider for each symbol; `choices` are further selects before them."""
     names = {field.name for field in asked}
     presets = []
     if set(SHAPE[:4]) & names:
@@ -93,7 +94,7 @@ def _form(id: str, asked: tuple[Field, ...], roles: list[str]) -> str:
         presets.append(_select(id, "workload", "Workload", "your own"))
     controls = "".join(_control(id, field) for field in asked)
     return (
-        f'<form class="rl-panel-form" autocomplete="off"><div class="rl-panel-presets">{"".join(presets)}'
+        f'<form class="rl-panel-form" autocomplete="off"><div class="rl-panel-presets">{choices}{"".join(presets)}'
         '<span class="rl-panel-actions"><button type="button" data-do="reset">Reset</button>'
         '<button type="button" data-do="share">Copy link</button></span></div>'
         f'<div class="rl-panel-fields">{controls}</div>'
@@ -107,10 +108,13 @@ def _role(suffix: str) -> str:
 
 def _select(id: str, name: str, label: str, first: str) -> str:
     key = f"panel-{id}-{name}"
-    return (
-        f'<label for="{key}">{text_html(label)}</label><select id="{key}" data-preset="{name}">'
-        f'<option value="">{text_html(first)}</option></select>'
-    )
+    options = f'<option value="">{text_html(first)}</option>'
+    return preset_html(key, label, f'<select id="{key}" data-preset="{name}">{options}</select>')
+
+
+def preset_html(key: str, label: str, select: str) -> str:
+    """A select with its label."""
+    return f'<span class="rl-panel-preset"><label for="{key}">{text_html(label)}</label>{select}</span>'
 
 
 def _control(id: str, field: Field) -> str:
