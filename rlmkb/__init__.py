@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlmkb import architecture
+    from rlmkb import architecture, catalogue
     from rlmkb.api import cost, table
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "architecture", "cost", "table"]
+__all__ = ["__version__", "architecture", "catalogue", "cost", "table"]
 
 _LAZY = {"table": "rlmkb.api", "cost": "rlmkb.api"}
 
@@ -19,8 +19,8 @@ _LAZY = {"table": "rlmkb.api", "cost": "rlmkb.api"}
 def __getattr__(name: str):
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    if name == "architecture":
-        return import_module("rlmkb.architecture")
+    if name in ("architecture", "catalogue"):
+        return import_module(f"rlmkb.{name}")
     raise AttributeError(f"module 'rlmkb' has no attribute {name!r}; it has: {', '.join(__all__)}")
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from rlmkb import __version__
+from rlmkb.cli_catalogue import add_catalogue
 from rlmkb.errors import InputError
 
 
@@ -37,15 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        text = options.run(options)
+        done = options.run(options)  # the text to print, and the exit code where it is not 0
     except InputError as problem:
         print(f"rlmkb: {problem}", file=sys.stderr)
         return 2
+    text, code = done if isinstance(done, tuple) else (done, 0)
     try:
         print(text, flush=True)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stdout = None
-    return 0
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,12 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_table(commands)
     _add_cost(commands)
     _add_architecture(commands)
+    add_catalogue(commands, _Parser)
     return parser
 
 
 def _add_table(commands) -> None:
     table = commands.add_parser("table", help="a table of the paper: symbolic, or with values")
-    table.add_argument("id", metavar="ID", help="Roman numeral: I, II, III or IV")
+    table.add_argument("id", metavar="ID", help="Roman numeral: I to IX")
     table.add_argument(
         "--at", metavar="FILE|-", help="JSON object from symbol to number, as a file or on standard input"
     )
@@ -87,7 +90,10 @@ def _add_cost(commands) -> None:
     ):
         cost.add_argument(flag, type=_number, metavar="N", help=meaning)
     cost.add_argument("--pairs", type=_number, metavar="N", help="preference pairs (DPO); default: B")
-    cost.add_argument("--configuration", default="baseline", metavar="ROW", help="baseline or disaggregated")
+    cost.add_argument("--tp", type=_number, metavar="N", help="tensor-parallel degree (hybrid and combined)")
+    cost.add_argument(
+        "--configuration", default="baseline", metavar="ROW", help="row of table IX, such as baseline or async"
+    )
     cost.add_argument("--json", action="store_true", help="one JSON document")
     cost.set_defaults(run=_run_cost)
 
@@ -126,7 +132,8 @@ def _run_cost(options: argparse.Namespace) -> str:
 
     result = cost(
         algorithm=options.algorithm, policy=options.policy, critic=options.critic, reward=options.reward,
-        B=options.B, K=options.K, S=options.S, T=options.T, pairs=options.pairs, configuration=options.configuration,
+        B=options.B, K=options.K, S=options.S, T=options.T, pairs=options.pairs, tp=options.tp,
+        configuration=options.configuration,
     )  # fmt: skip
     return _as_json(result.as_dict()) if options.json else cost_text(result)
 

@@ -1,7 +1,8 @@
 """The catalogue: one YAML file per entry under `data/`, read into typed, frozen entries.
 
-A kind is a folder of `data/` (``architectures``, ``algorithms``) and a module of this package with the same
-name, whose `SCHEMA` is the pydantic model of one file. A file is named after the `id` that it carries.
+A kind is a folder of `data/` and a module of this package with the same name, whose `SCHEMA` is the pydantic model of
+one file. A file is named after the `id` that it carries. `list_entries`, `show`, `check`, `new` and `export` are what
+the command line calls; they load when used.
 """
 
 import functools
@@ -15,11 +16,24 @@ from rlmkb.data import data_path
 from rlmkb.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from rlmkb.catalogue.checking import check
     from rlmkb.catalogue.loading import Entry
+    from rlmkb.catalogue.queries import export, list_entries, show
+    from rlmkb.catalogue.templates import new
 
-KINDS = ("architectures", "algorithms")
+KINDS = ("models", "frameworks", "features", "algorithms", "architectures", "hardware")
 
-__all__ = ["KINDS", "entries", "entry", "read_folder"]
+_LAZY = {
+    "list_entries": "queries", "show": "queries", "export": "queries", "check": "checking", "new": "templates",
+}  # fmt: skip
+
+__all__ = ["KINDS", "check", "entries", "entry", "export", "list_entries", "new", "read_folder", "schema_of", "show"]
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has: {', '.join(__all__)}")
 
 
 @functools.cache
@@ -46,7 +60,7 @@ def entries(kind: str) -> Mapping[str, "Entry"]:
     >>> entries("architectures")["llama-3.1-8b"].attention.kv_heads
     8
     """
-    return MappingProxyType(read_folder(data_path(kind), _schema(kind)))
+    return MappingProxyType(read_folder(data_path(kind), schema_of(kind)))
 
 
 @functools.cache
@@ -67,7 +81,7 @@ def entry(kind: str, id: str) -> "Entry":
     ...
     rlmkb.errors.InputError: 'llama-3.1-8' is not in data/architectures; nearest of ...: llama-3.1-8b, ...
     """
-    schema = _schema(kind)
+    schema = schema_of(kind)
     known = sorted(path.stem for path in data_path(kind).glob("*.yml"))
     if id not in known:
         close = ", ".join(nearest(str(id).lower(), known).split(", ")[:3])
@@ -81,7 +95,19 @@ def read_folder(folder: Path, schema: type["Entry"]) -> dict[str, "Entry"]:
     return {path.stem: read(path, schema) for path in sorted(folder.glob("*.yml"), key=lambda path: path.stem)}
 
 
-def _schema(kind: str) -> type["Entry"]:
+def schema_of(kind: str) -> type["Entry"]:
+    """The pydantic model of a kind.
+
+    Raises
+    ------
+    InputError
+        For an unknown kind, with the nearest known ones.
+
+    Examples
+    --------
+    >>> schema_of("hardware").__name__
+    'Hardware'
+    """
     if kind not in KINDS:
         raise InputError(f"{kind!r} is not a kind of the catalogue; allowed: {nearest(str(kind), KINDS)}")
     return importlib.import_module(f"rlmkb.catalogue.{kind}").SCHEMA

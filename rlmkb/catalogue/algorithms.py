@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
+from rlmkb.catalogue.fields import BibKey, Source
 from rlmkb.catalogue.loading import Entry, Facts, Text
 from rlmkb.errors import InputError
 from rlmkb.notation import SYMBOLS, Role, notation
@@ -16,8 +17,6 @@ from rlmkb.notation import SYMBOLS, Role, notation
 RoleName = Annotated[Role, Field(strict=False)]
 Count = Annotated[int, Field(ge=1)]
 SymbolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z_]*$")]  # of the notation, or a Greek letter
-BibKey = Annotated[str, StringConstraints(pattern=r"^[a-z]+[0-9]{4}[a-z0-9]+$")]
-Link = Annotated[str, StringConstraints(pattern=r"^https://\S+$")]
 
 TheoryAlgorithm = TypeVar("TheoryAlgorithm")  # rlmkb.theory.algorithms.Algorithm, which lies above this layer
 
@@ -27,6 +26,7 @@ class Without(Facts):
 
     edit: Literal["without"]
     role: RoleName
+    """The model."""
 
     @property
     def words(self) -> str:
@@ -41,7 +41,9 @@ class FrozenForward(Facts):
 
     edit: Literal["frozen_forward"]
     role: RoleName
+    """The model."""
     purpose: Text
+    """What it is for."""
 
     @property
     def words(self) -> str:
@@ -56,7 +58,9 @@ class TrainedModel(Facts):
 
     edit: Literal["trained_model"]
     role: RoleName
+    """The model."""
     purpose: Text
+    """What it is for."""
 
     @property
     def words(self) -> str:
@@ -71,6 +75,7 @@ class Epochs(Facts):
 
     edit: Literal["epochs"]
     count: Count | SymbolName
+    """How many, or the symbol for it."""
 
     @property
     def words(self) -> str:
@@ -98,6 +103,7 @@ class ProcessReward(Facts):
 
     edit: Literal["process_reward"]
     passes: Count | SymbolName
+    """Forward passes for one rollout, or the symbol for them."""
 
     @property
     def words(self) -> str:
@@ -125,6 +131,7 @@ class ExtraRollouts(Facts):
 
     edit: Literal["extra_rollouts"]
     factor: Annotated[int | float, Field(ge=1)] | SymbolName
+    """Rollouts generated for each one trained on, or the symbol for it."""
 
     @property
     def words(self) -> str:
@@ -139,6 +146,7 @@ class SequencesPerExample(Facts):
 
     edit: Literal["sequences_per_example"]
     count: Count
+    """How many."""
 
     @property
     def words(self) -> str:
@@ -162,6 +170,9 @@ Edit = Annotated[
 ]
 
 
+Edits = Annotated[tuple[Edit, ...], Field(min_length=1)]
+
+
 class Beyond(Facts):
     """A change in the amount of work that a list of invocations cannot express."""
 
@@ -176,6 +187,7 @@ class Beyond(Facts):
         "other_policy",  # what is trained is not the language model that generates
     ]
     says: Text
+    """The change in one sentence."""
 
 
 _SYMBOLS = frozenset(symbol.name for symbol in SYMBOLS)
@@ -203,33 +215,45 @@ def _none_or_some(edits: object) -> object:
 class Cost(Facts):
     """What a variant changes in the cost model."""
 
-    edits: Annotated[tuple[Edit, ...], Field(strict=False), BeforeValidator(_none_or_some)]
+    edits: Annotated[
+        tuple[Edit, ...],
+        Field(strict=False),
+        BeforeValidator(_none_or_some, json_schema_input_type=Literal["none"] | Edits),
+    ]
+    """What it edits in the list of invocations, in order, or none."""
     beyond: Annotated[tuple[Beyond, ...], Field(min_length=1, strict=False)] | None = None
+    """What the list of invocations cannot express."""
     note: Text
-
-
-class Source(Facts):
-    """Where a statement of the entry can be seen."""
-
-    url: Link
-    says: Text
+    """The cost against the algorithm that it builds on, in words."""
 
 
 class AlgorithmEntry(Entry):
     """One file of `data/algorithms`."""
 
     full_name: Text
+    """The name written out."""
     family: Literal["ppo", "grpo", "dpo", "likelihood"]
+    """The algorithm of the paper that it belongs to, or likelihood for the rest."""
     based_on: Text | None
+    """The id of the algorithm whose list it edits; null for the three that have one of their own."""
     setting: Literal["online", "offline", "iterative"]
+    """Whether it generates in the loop, not at all, or between rounds."""
     models: Annotated[tuple[RoleName, ...], Field(min_length=1, strict=False)]
+    """The models that it runs."""
     description: Text
+    """One sentence that would fit no other algorithm."""
     changes: Text
+    """What it changes, in words."""
     cost: Cost
+    """What it changes in the cost model."""
     section: Text
+    """The section of the paper."""
     references: Annotated[tuple[BibKey, ...], Field(min_length=1, strict=False)]
+    """Keys of data/references.bib."""
     sources: Annotated[tuple[Source, ...], Field(min_length=1, strict=False)]
+    """Where the statements can be seen."""
     doubts: Annotated[tuple[Text, ...], Field(min_length=1, strict=False)] | None = None
+    """What no source settles."""
 
     @model_validator(mode="after")
     def _base_has_no_edits(self) -> "AlgorithmEntry":

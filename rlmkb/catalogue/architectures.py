@@ -18,7 +18,9 @@ class Norm(Facts):
     """Normalisation: `rms` has a weight per channel, `layer` a weight and a bias."""
 
     kind: Literal["rms", "layer"]
+    """rms has a weight per channel, layer a weight and a bias."""
     per_layer: Annotated[int, Field(ge=0, le=8)]
+    """How many of them a layer has."""
 
 
 class GroupedAttention(Facts):
@@ -29,15 +31,25 @@ class GroupedAttention(Facts):
 
     kind: Literal["grouped"]
     heads: Size
+    """Query heads."""
     kv_heads: Size
+    """Key and value heads."""
     head_dim: Size
+    """Numbers of a head."""
     rotary_dim: Size | None = None
+    """How many of them are rotated by position, if not all."""
     qkv_bias: bool = False
+    """Whether queries, keys and values have a bias."""
     output_bias: bool = False
+    """Whether the output projection has a bias."""
     qk_norm: Literal["none", "head", "full"] = "none"
+    """Normalisation of queries and keys: per head, or over the whole projection."""
     output_gate: bool = False
+    """Whether the output is gated."""
     sinks: bool = False
+    """Whether each head has a sink."""
     window: Text | None = None
+    """The sliding window and the layers that have it."""
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
@@ -51,40 +63,60 @@ class LatentAttention(Facts):
 
     kind: Literal["latent"]
     heads: Size
+    """Heads."""
     q_rank: Count  # 0: queries are not compressed
+    """Rank of the queries; 0 if they are not compressed."""
     kv_rank: Size
+    """Numbers that are cached for keys and values of a token."""
     nope_dim: Size
+    """Numbers of a head without position."""
     rope_dim: Size
+    """Numbers of a head with position."""
     value_dim: Size
+    """Numbers of a value head."""
 
 
 class GatedDeltaNet(Facts):
     """Linear attention with the gated delta rule, on all but every `full_attention_every`-th layer."""
 
     key_heads: Size
+    """Key heads."""
     key_dim: Size
+    """Numbers of a key head."""
     value_heads: Size
+    """Value heads."""
     value_dim: Size
+    """Numbers of a value head."""
     convolution: Size
+    """Width of the convolution."""
     full_attention_every: Size
+    """Every how many layers the attention is full."""
 
 
 class Mamba2(Facts):
     """Selective state space block."""
 
     heads: Size
+    """Heads."""
     head_dim: Size
+    """Numbers of a head."""
     groups: Size
+    """Groups."""
     state: Size
+    """Size of the state."""
     convolution: Size
+    """Width of the convolution."""
 
 
 class FeedForward(Facts):
     """Dense feed-forward block: `gated` has three matrices, `plain` two. No width where no layer is dense."""
 
     kind: Literal["gated", "plain"]
+    """gated has three matrices, plain two."""
     width: Size | None = None
+    """The inner width; none where no layer is dense."""
     bias: bool = False
+    """Whether it has biases."""
 
 
 class Experts(Facts):
@@ -95,15 +127,25 @@ class Experts(Facts):
     """
 
     count: Size
+    """Experts of a layer."""
     active: Size
+    """Experts that a token uses."""
     width: Size
+    """Inner width of one expert."""
     latent: Size | None = None
+    """The width that experts see, where the model projects to it."""
     shared_count: Count = 0
+    """Experts that every token uses."""
     shared_width: Size | None = None
+    """Inner width of one of them."""
     shared_gate: bool = False
+    """Whether they are gated."""
     router_bias: Literal["none", "parameter", "buffer"] = "none"
+    """A trained bias of the router, or a buffer that balances the load and gets no gradient."""
     first_dense_layers: Count = 0
+    """How many layers at the start have no experts."""
     every: Size = 1
+    """Every how many layers after them have experts."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -118,8 +160,11 @@ class Block(Facts):
     """Equal layers of a searched architecture; 0 kv heads: no attention, 0 width: no feed-forward."""
 
     layers: Layers
+    """How many layers are alike."""
     kv_heads: Count
+    """Key and value heads; 0 for no attention."""
     width: Count
+    """Feed-forward width; 0 for none."""
 
     @property
     def parts(self) -> int:
@@ -131,9 +176,13 @@ class Published(Facts):
     """Counts by the authors. `exact` is the number of values in the published checkpoint."""
 
     size: Text
+    """The size as the authors name it."""
     parameters: Size
+    """Their number of parameters."""
     active: Size
+    """Their number for one token."""
     exact: Size | None = None
+    """The number of values in the published checkpoint."""
 
 
 class Architecture(Entry):
@@ -145,28 +194,51 @@ class Architecture(Entry):
     """
 
     family: Text
+    """The family of models."""
     hugging_face: Text | None = None
+    """Its repository on the Hub."""
     license: Text
+    """The licence of the weights."""
     max_context: Size
+    """The longest sequence, in tokens."""
     layers: Layers
+    """Decoder layers; in a pattern, blocks."""
     d_model: Size
+    """The width."""
     vocab_size: Size
+    """Rows of the embedding table, padding included."""
     tied_embeddings: bool
+    """Whether the output head shares the table."""
     learned_positions: Count = 0
+    """Learned position embeddings."""
     norm: Norm
+    """Normalisation."""
     attention: Annotated[GroupedAttention | LatentAttention, Field(discriminator="kind")]
+    """The attention of its full-attention layers."""
     gated_delta_net: GatedDeltaNet | None = None
+    """Linear attention, where it has some."""
     mamba2: Mamba2 | None = None
+    """State space blocks, where it has some."""
     feed_forward: FeedForward
+    """The dense feed-forward block."""
     experts: Experts | None = None
+    """Mixture of experts, where it has one."""
     pattern: Annotated[str, Field(pattern=r"^[M*E-]+$")] | None = None
+    """One letter a block: M Mamba-2, * attention, - feed-forward, E experts."""
     blocks: Many[Block] | None = None
+    """The layers of a searched architecture."""
     published: Published
+    """Counts by the authors."""
     checkpoint_extra: Size | None = None
+    """Values that the checkpoint holds beside the decoder."""
     source: Many[Text]
+    """Where the shape was read."""
     published_source: Many[Text]
+    """Where the published counts were read."""
     explanation: Text | None = None
+    """What checkpoint_extra is."""
     notes: Text | None = None
+    """Doubts."""
 
     @model_validator(mode="after")
     def _layers_agree(self) -> Self:

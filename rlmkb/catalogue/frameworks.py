@@ -6,14 +6,13 @@ cannot change under the reader: a file at a commit, or a section of a paper.
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, Field, create_model, model_validator
+from pydantic import BaseModel, Field, create_model, model_validator
 
 from rlmkb.catalogue.features import FEATURES
-from rlmkb.catalogue.fields import BibKey, Link
+from rlmkb.catalogue.fields import BibKey, Day, Link
 from rlmkb.catalogue.loading import Entry, Facts, Many, Text
 
 State = Literal["yes", "partial", "no", "unknown", "not_applicable"]
@@ -23,17 +22,6 @@ _REPOSITORY = r"https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+"
 _FILE = re.compile(rf"{_REPOSITORY}/blob/[0-9a-f]{{40}}/[^#?]+(?P<lines>#L[1-9]\d*(-L[1-9]\d*)?)?")
 _TREE = re.compile(rf"{_REPOSITORY}/tree/[0-9a-f]{{40}}(/[^#?]+)?")
 _ARXIV = re.compile(r"https://arxiv\.org/abs/\d{4}\.\d{4,5}(v\d+)?")
-
-
-def _of_the_calendar(day: str) -> str:
-    try:
-        date.fromisoformat(day)
-    except ValueError:
-        raise ValueError('a day of the calendar, "YYYY-MM-DD"') from None
-    return day
-
-
-Day = Annotated[str, Field(pattern=r"^20\d{2}-\d{2}-\d{2}$"), AfterValidator(_of_the_calendar)]
 
 
 class Evidence(Facts):

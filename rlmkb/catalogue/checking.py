@@ -1,0 +1,278 @@
+"""The check of the catalogue: every problem of every file at once, and the repair of those that are mere form."""
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rlmkb.catalogue import KINDS, schema_of
+from rlmkb.catalogue.fixing import repaired, write_text
+from rlmkb.catalogue.loading import MAX_BYTES, Entry, plain_text, read_text, shown
+from rlmkb.catalogue.problems import Problem
+from rlmkb.catalogue.style import style_problems, tab_problems, text_problems
+from rlmkb.catalogue.syntax import Mapping as Tree
+from rlmkb.catalogue.syntax import follow, parse
+from rlmkb.catalogue.validation import validated, word
+from rlmkb.data import data_path
+from rlmkb.errors import InputError, nearest
+
+MEASUREMENTS = "measurements"
+REFERENCES = "references"
+MAX_TABLE_BYTES = 5_000_000
+# kind, then the key whose texts name something, then what they name
+NAMES: dict[str, dict[str, str]] = {
+    "models": {"references": REFERENCES, "architectures": "architectures"},
+    "frameworks": {"references": REFERENCES, "upstream": "frameworks"},
+    "algorithms": {"references": REFERENCES, "based_on": "algorithms"},
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Attributes
+    ----------
+    files : int
+        How many were looked at.
+    problems : tuple of Problem
+        Those that must be mended and advice, by file and line.
+    mended : tuple of Problem
+        What `fix` repaired.
+    """
+
+    files: int
+    problems: tuple[Problem, ...]
+    mended: tuple[Problem, ...] = ()
+
+    @cached_property
+    def must_fix(self) -> tuple[Problem, ...]:
+        """What fails the check."""
+        return tuple(problem for problem in self.problems if problem.must_fix)
+
+    @cached_property
+    def advice(self) -> tuple[Problem, ...]:
+        """What would make an entry better."""
+        return tuple(problem for problem in self.problems if not problem.must_fix)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing must be mended."""
+        return not self.must_fix
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        listed = [problem.as_dict() for problem in self.problems]
+        mended = [problem.as_dict() for problem in self.mended]
+        return {"passed": self.passed, "files": self.files, "problems": listed, "mended": mended}
+
+    def __str__(self) -> str:
+        lines = [f"mended {problem}".split("\n")[0] for problem in self.mended]
+        for title, found in (("must be mended", self.must_fix), ("advice", self.advice)):
+            if found:
+                lines += ["", f"{title.capitalize()} ({len(found)})", *map(str, found)]
+        return "\n".join([*lines, "", self._summary()]).strip()
+
+    def _summary(self) -> str:
+        files = _counted(self.files, "file")
+        if not self.problems:
+            return f"{files}: no problems"
+        told = f"{files}: {_counted(len(self.must_fix), 'problem')} to mend, {len(self.advice)} of advice"
+        fixable = sum(bool(problem.edits) for problem in self.problems)
+        if fixable:
+            told += f"; {fixable} of them can be mended with --fix"
+        return f"{told}\nWhat a code means: rlmkb catalogue check --rules"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
+    """Every problem of some files, or of the whole catalogue.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders; the folder of a file tells its kind. Default: the whole catalogue.
+    fix : bool
+        Mend first what is mere form: quotes, order, spaces, links. Nothing else in a file changes.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist, or its folder is not a kind of the catalogue.
+
+    Examples
+    --------
+    >>> from rlmkb.data import data_path
+    >>> check([data_path("architectures", "llama-3.1-8b.yml")]).passed
+    True
+    """
+    files = _files([Path(path) for path in paths])
+    mended = [problem for kind, path in files if fix for problem in _mend(kind, path)]
+    found, read = [], []
+    for kind, path in files:
+        problems, entry, tree = _examined(kind, path)
+        found += problems
+        if entry is not None:
+            read.append((kind, path, entry, tree))
+    found += _between(read)
+    return Report(len(files), tuple(sorted(found)), tuple(mended))
+
+
+# ---- which files ----------------------------------------------------------------------------------------
+
+
+def _files(paths: Sequence[Path]) -> list[tuple[str, Path]]:
+    """Kind and path of each file, each once, in the order of the kinds and of the alphabet."""
+    if not paths:
+        paths = [data_path(kind) for kind in (*KINDS, MEASUREMENTS) if data_path(kind).is_dir()]
+    listed = [file for path in paths for file in _expanded(path)]
+    return list(dict.fromkeys((_kind(path), path) for path in listed))
+
+
+def _expanded(path: Path) -> list[Path]:
+    if not path.exists() and not path.is_symlink():
+        raise InputError(f"{path}: no such file or folder; give a file data/KIND/ID.yml, or a folder of them")
+    if not path.is_dir():
+        return [path]
+    if path.absolute().name in (*KINDS, MEASUREMENTS):
+        skipped = {"README.md"} if path.absolute().name == MEASUREMENTS else set()
+        return sorted(file for file in path.iterdir() if not file.name.startswith(".") and file.name not in skipped)
+    inside = [path / kind for kind in (*KINDS, MEASUREMENTS) if (path / kind).is_dir()]
+    if not inside:
+        raise InputError(f"{path}: not a folder of the catalogue; allowed: one named {', '.join(KINDS)}, or above them")
+    return [file for folder in inside for file in _expanded(folder)]
+
+
+def _kind(path: Path) -> str:
+    name = path.absolute().parent.name
+    if name not in (*KINDS, MEASUREMENTS):
+        raise InputError(f"{path}: its folder tells no kind; put it in one named {nearest(name, KINDS)}")
+    return name
+
+
+# ---- one file -------------------------------------------------------------------------------------------
+
+
+def _examined(kind: str, path: Path) -> tuple[list[Problem], Entry | None, Tree | None]:
+    """The problems of a file, and the entry with its tree if there is one."""
+    label = shown(path)
+    if path.is_dir() or path.suffix != (".csv" if kind == MEASUREMENTS else ".yml"):
+        wanted = "NAME.csv" if kind == MEASUREMENTS else "ID.yml"
+        return [Problem(label, 1, "F116", f"nobody reads {path.name!r}; allowed: a file {wanted}")], None, None
+    raw, problems = read_text(path, MAX_TABLE_BYTES if kind == MEASUREMENTS else MAX_BYTES)
+    if raw is None:
+        return problems, None, None
+    if kind == MEASUREMENTS:
+        return [*text_problems(raw, label), *_table_problems(raw, label)], None, None
+    return _text_examined(raw, schema_of(kind), label, path.stem)
+
+
+def _text_examined(
+    raw: str, schema: type[Entry], label: str, stem: str
+) -> tuple[list[Problem], Entry | None, Tree | None]:
+    found = list(text_problems(raw, label))
+    if any(problem.code == "F103" for problem in found):
+        return found, None, None
+    entry, text = None, plain_text(raw)
+    tree, problems = parse(text, label)
+    if tree is not None:
+        entry, more = validated(tree, schema, label, stem)
+        entry = None if problems else entry
+        wrong = {problem.where for problem in more}
+        problems = [*problems, *more, *style_problems(text, tree, schema, label, wrong)]
+    elif any(problem.code == "F107" for problem in problems):
+        problems = problems + list(tab_problems(text, label))
+    if text != raw:  # places were counted without the mark and with plain line ends, which are mended first
+        problems = [replace(problem, edits=()) for problem in problems]
+    return found + problems, entry, tree
+
+
+def _mend(kind: str, path: Path) -> list[Problem]:
+    """Mend the form of a file; what was mended."""
+    table = kind == MEASUREMENTS
+    if path.suffix != (".csv" if table else ".yml") or not path.is_file():
+        return []
+    raw, _ = read_text(path, MAX_TABLE_BYTES if table else MAX_BYTES)
+    if raw is None:
+        return []
+    label = shown(path)
+
+    def examine(text: str) -> list[Problem]:
+        return list(text_problems(text, label)) if table else _text_examined(text, schema_of(kind), label, path.stem)[0]
+
+    text, mended = repaired(raw, examine)
+    if text != raw:
+        write_text(path, text)
+    return mended
+
+
+def _table_problems(text: str, label: str) -> Iterator[Problem]:
+    """Rows of a table of measurements that do not fit."""
+    seen: dict[str, int] = {}
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(rows, [])
+        if len(set(header)) < len(header) or not header:
+            yield Problem(label, 1, "F118", "the first line has no names, or a name twice")
+        for row in rows:
+            if len(row) != len(header):
+                told = f"{_counted(len(row), 'cell')} under {len(header)} names"
+                yield Problem(label, rows.line_num, "F118", told)
+            elif header[0] == "id":
+                first = seen.setdefault(row[0], rows.line_num)
+                if first != rows.line_num or not row[0]:
+                    told = f"id {row[0]!r} stands in line {first} too" if row[0] else "the row has no id"
+                    yield Problem(label, rows.line_num, "F119", told)
+    except csv.Error as error:
+        yield Problem(label, max(1, rows.line_num), "F118", f"cannot be read as CSV: {error}")
+
+
+# ---- between files --------------------------------------------------------------------------------------
+
+Read = tuple[str, Path, Entry, Tree]
+
+
+def _between(read: Sequence[Read]) -> Iterator[Problem]:
+    """What entries say about other entries and works that are not there, and names that two of them share."""
+    known: dict[str, set[str]] = {}
+    names: dict[tuple[str, str], Path] = {}
+    for kind, path, entry, tree in read:
+        for key, target in NAMES.get(kind, {}).items():
+            if target not in known:
+                known[target] = _ids(target) | {id.stem for other, id, *_ in read if other == target}
+            yield from _dangling(entry, key, target, known[target], tree, shown(path))
+        first = names.setdefault((kind, entry.name.casefold()), path)
+        if first != path:
+            told = f"name is {entry.name!r}, as in {shown(first)}"
+            yield Problem(shown(path), follow(tree, ("name",))[0], "R303", told)
+
+
+def _dangling(entry: Entry, key: str, target: str, known: set[str], tree: Tree, label: str) -> Iterator[Problem]:
+    value = getattr(entry, key)
+    listed = value if isinstance(value, tuple) else [value] if value else []
+    for number, id in enumerate(listed):
+        if id in known:
+            continue
+        line, _ = follow(tree, (key, number) if isinstance(value, tuple) else (key,))
+        near = difflib.get_close_matches(id, known, n=3, cutoff=0.4)
+        where = "data/references.bib" if target == REFERENCES else f"data/{target}"
+        told = f"{key} names {id!r}, which is not in {where}" + (f"; nearest: {', '.join(near)}" if near else "")
+        write = None
+        if difflib.get_close_matches(id, near, n=1, cutoff=0.8):
+            write = f"- {word(near[0])}" if isinstance(value, tuple) else f"{key}: {word(near[0])}"
+        yield Problem(label, line, "R301" if target == REFERENCES else "R302", told, write)
+
+
+def _ids(target: str) -> set[str]:
+    if target == REFERENCES:
+        text = data_path("references.bib").read_text(encoding="utf-8")
+        return set(re.findall(r"^@\w+\{([^,\s]+),", text, re.MULTILINE))
+    return {path.stem for path in data_path(target).glob("*.yml")}
