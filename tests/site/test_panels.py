@@ -30,9 +30,10 @@ def panels():
 def point(random_source, names):
     """Values for the bare symbols: any size that a slider reaches, degrees that divide what they cut."""
     at = {name: round(end ** random_source.random()) for name, end in SLIDER_ENDS.items() if name in names}
+    whole = at | {"m": at.get("S", 0) + at.get("T", 0)}
     for degree, cut in CUTS.items():
-        if degree in at and cut in at:
-            at[degree] = min(at[degree], at[cut])
+        if degree in at and cut in whole:
+            at[degree] = min(at[degree], whole[cut])
     return at
 
 
