@@ -28,7 +28,8 @@ def committed():
 
 
 def findings(pattern, files):
-    return [f"{name}: {match[0]}" for name, text in files for match in re.finditer(pattern, text)]
+    found = (f"{name}: {match[0]}" for name, text in files for match in re.finditer(pattern, text))
+    return list(dict.fromkeys(found))
 
 
 @pytest.fixture(scope="module")

@@ -61,6 +61,7 @@ def test_forward_is_exact_for_all_shapes(shape, B, m):
     assert counted.chain.product == math.prod(lengths)
 
 
+@pytest.mark.slow
 @given(shapes(), few, st.integers(1, 8), st.integers(2, 4))
 @settings(max_examples=6, deadline=None)
 def test_every_program_is_exact_for_all_shapes(shape, B, S, T):
@@ -99,6 +100,7 @@ def test_depth_of_a_training_step_by_hand(role, back_through_head):
     assert last.label in ("query", "key")  # their gradients end equally long chains
 
 
+@pytest.mark.slow
 def test_the_printed_training_depth_is_no_bound():
     def ratio(**sizes):
         rows = compare(Shape(**sizes), 8, 8, 8)
@@ -139,6 +141,7 @@ def test_causal_attention_token_by_token_is_half_and_the_diagonal():
     assert mixing / (dense["scores"] + dense["mix"]) == (m + 1) / (2 * m)
 
 
+@pytest.mark.slow
 @given(st.sampled_from([1, 2, 4, 8]), st.integers(1, 4), st.integers(1, 3), st.integers(2, 9))
 @settings(max_examples=4, deadline=None)
 def test_activations_kept_per_token_and_layer(h, width, B, m):
@@ -162,6 +165,7 @@ def test_adam_keeps_four_elements_per_parameter_and_multiplies_nothing():
     assert step.count().work == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forward", "training"])
 def test_xla_counts_the_products_and_the_ignored_operations(name):
     program = getattr(programs, name)(Shape(L=1, d=64, d_ff=256, V=128), 2, 64)
@@ -177,6 +181,7 @@ def test_xla_counts_the_body_of_a_loop_once():
     assert static.compiled_flops() < 0.9 * static.count().work < grown.compiled_flops()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "program"),
     [

@@ -29,6 +29,7 @@ def logits(parameters):
     return FORWARD(parameters, TOKENS)["logits"]
 
 
+@pytest.mark.slow
 def test_prefill_and_decode_give_the_logits_of_the_whole_sequence(parameters, logits):
     last, caches = jax.jit(partial(transformer.prefill, SMALL))(parameters, TOKENS[:, :6])
     np.testing.assert_allclose(last, logits[:, 5], atol=1e-5)
@@ -61,6 +62,7 @@ def test_positions_matter(parameters):
     assert np.abs(out[0, 1] - out[0, 2]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss(parameters):
     @jax.jit
     def update(weights, mean, square, step):
