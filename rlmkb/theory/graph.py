@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement, groupby, pairwise
 from types import MappingProxyType
 
 import sympy
@@ -199,14 +199,22 @@ class IterationGraph:
             yield from (Edge(before.id, after.id, sympy.S.One, "barrier")
                         for before in self.at(Stage.ASSESSMENT) for after in self.at(Stage.GENERATION))  # fmt: skip
 
+    @cached_property
+    def turns(self) -> tuple[tuple[Node, ...], ...]:
+        """What a group runs as one turn: a node, or the nodes of a stage that interleave on it."""
+        return tuple(
+            turn
+            for nodes in self.groups.values()
+            for stage, run in groupby(nodes, key=lambda node: node.stage)
+            for turn in ([tuple(run)] if stage in self.schedule.interleaved else [(node,) for node in run])
+        )
+
     def _turns(self) -> Iterator[Edge]:
-        for nodes in self.groups.values():
-            taking_turns = [
-                (before, after) for before, after in pairwise(nodes)
-                if not (before.stage is after.stage and before.stage in self.schedule.interleaved)
-            ]  # fmt: skip
-            yield from (Edge(before.id, after.id, sympy.S.Zero, "group") for before, after in taking_turns)
-            yield Edge(nodes[-1].id, nodes[0].id, sympy.S.One, "group")
+        for group in self.groups:
+            mine = [turn for turn in self.turns if turn[0].group == group]
+            following = [(one, two, sympy.S.Zero) for one, two in pairwise(mine)] + [(mine[-1], mine[0], sympy.S.One)]
+            yield from (Edge(before.id, after.id, lag, "group")
+                        for one, two, lag in following for before in one for after in two)  # fmt: skip
 
     def _freshness(self) -> Iterator[Edge]:
         # an update counts when all of the iteration's training has ended, of the critic too

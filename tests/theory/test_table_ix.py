@@ -282,3 +282,15 @@ def test_every_algorithm_has_a_graph():
         graph = IterationGraph(algorithm, placement(algorithm))
         assert graph.critical_path(name).expr != 0
         assert graph.cycles
+
+
+def test_all_of_an_interleaved_stage_waits_for_the_turn_before_and_holds_back_the_one_after():
+    """On one group, both trainings begin after all of assessment, and the next batch after both."""
+    graph = IterationGraph(PPO, co_located(PPO), Schedule(frozenset(), interleaved=frozenset({T})))
+    times = {"G": 1, "aF": 1, "aR": 1, "aV": 1, "tP": 5, "tV": 9}
+    assert graph.period(lambda node: sympy.Integer(times[SHORT[node.id]])) == 13
+    assert graph.critical_path(lambda node: sympy.Integer(times[SHORT[node.id]])).expr == 13
+    pairs = {(edge.before, edge.after) for edge in graph.edges if edge.reason == "group"}
+    for training in ("policy/training", "critic/training"):
+        assert ("critic/assessment", training) in pairs
+        assert (training, "policy/generation") in pairs

@@ -1,0 +1,69 @@
+"""Gantt charts: complete specifications with a control, in the colours of the stages."""
+
+import pandas as pd
+import pytest
+
+from rlmkb.errors import InputError
+from rlmkb.views import charts, design
+from rlmkb.views.gantt import gantt
+
+ROWS = [
+    ("all", "policy/generation", "generation", 1, 0.0, 2.0, 1.0),
+    ("all", "policy/training", "training", 1, 2.0, 3.0, 1.0),
+]
+BARS = pd.DataFrame(ROWS, columns=["group", "node", "stage", "iteration", "start", "end", "load"])
+
+
+def spec(chart):
+    charts.enable()
+    return charts.bundle(charts.show(chart, caption="C.", description="D.").to_dict())[charts.MIME]
+
+
+def both(name, values):
+    return pd.concat([BARS.assign(**{name: value}) for value in values])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "bind"),
+    [
+        ("eta", [0, 1, 2], {"input": "range", "min": 0, "max": 2, "step": 1, "name": "eta"}),
+        ("spread", [0.0, 0.25, 0.5], {"input": "range", "min": 0.0, "max": 0.5, "step": 0.25, "name": "spread"}),
+        ("eta", [0, 1, 4], {"input": "select", "options": [0, 1, 4], "name": "eta"}),
+        (
+            "placement",
+            ["apart", "together"],
+            {"input": "select", "options": ["apart", "together"], "name": "placement"},
+        ),
+    ],
+)
+def test_the_control_fits_what_is_compared(name, values, bind):
+    made = spec(gantt(both(name, values), name))
+    (control,) = made["params"]
+    assert control["bind"] == bind
+    assert control["value"] == values[0]
+
+
+def test_colours_are_those_of_the_stages():
+    made = spec(gantt(BARS))
+    assert "params" not in made
+    (bars,) = (layer for layer in made["layer"] if layer["mark"]["type"] == "rect")
+    colours = [design.tokens("light")[stage] for stage in ("generation", "training")]
+    assert bars["encoding"]["color"]["scale"] == {"domain": ["generation", "training"], "range": colours}
+
+
+def test_each_choice_has_its_own_rows():
+    one, two = BARS.assign(eta=0), BARS.assign(eta=1, group=["a", "b"])
+    made = spec(gantt(pd.concat([one, two]), "eta"))
+    rows = [row for data in made["datasets"].values() for row in data]
+    assert [(row["eta"], row["group"], row["row"]) for row in rows] == [
+        (0, "all", 0),
+        (0, "all", 0),
+        (1, "a", 0),
+        (1, "b", 1),
+    ]
+    assert all(row["bottom"] - row["top"] == pytest.approx(0.8) for row in rows)
+
+
+def test_missing_columns_are_named():
+    with pytest.raises(InputError, match="lack load, eta"):
+        gantt(BARS.drop(columns="load"), "eta")
