@@ -21,7 +21,7 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     Parameters
     ----------
     id : str
-        Roman numeral: I to IV.
+        Roman numeral: I to IX of the theory; X and XI are the catalogue's models and frameworks.
     at : mapping, optional
         From symbol name to number or array; the table then has values too.
 
@@ -36,8 +36,13 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     >>> table("III", at=point).cell("params", model="pi").value  # 16 + 32 + 20
     68
     """
+    from rlmkb import catalogue_tables
     from rlmkb.views.notebook import shown
 
+    if id in catalogue_tables.TABLES:
+        if at is not None:
+            raise InputError(tables.NO_VALUES.format(id=id))
+        return shown(catalogue_tables.TABLES[id]())
     return shown(tables.table(id, at))
 
 

@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_table(commands) -> None:
     table = commands.add_parser("table", help="a table of the paper: symbolic, or with values")
-    table.add_argument("id", metavar="ID", help="Roman numeral: I to IX")
+    table.add_argument("id", metavar="ID", help="Roman numeral: I to XI")
     table.add_argument(
         "--at", metavar="FILE|-", help="JSON object from symbol to number, as a file or on standard input"
     )

@@ -66,7 +66,7 @@ def test_symbolic_table_has_no_values(capsys):
     assert all("value" not in row for row in json.loads(out)["rows"])
 
 
-@pytest.mark.parametrize("id", ["I", "II"])
+@pytest.mark.parametrize("id", ["I", "II", "X", "XI"])
 def test_tables_of_text(capsys, id):
     _, out, _ = run(capsys, "table", id, "--json")
     rows = json.loads(out)["rows"]
@@ -150,8 +150,17 @@ def test_wrong_calls_are_told_in_one_line(capsys, arguments, told):
     assert told in wrong(capsys, *arguments)
 
 
-def test_values_for_a_table_of_text_are_refused(capsys, point_file):
-    assert "takes no values" in wrong(capsys, "table", "II", "--at", point_file)
+@pytest.mark.parametrize("id", ["II", "XI"])
+def test_values_for_a_table_of_text_are_refused(capsys, point_file, id):
+    assert "takes no values" in wrong(capsys, "table", id, "--at", point_file)
+
+
+def test_tables_of_the_catalogue_hold_what_it_holds(capsys):
+    _, out, _ = run(capsys, "table", "XI", "--json")
+    rows = {row["row"]: row["cells"] for row in json.loads(out)["rows"]}
+    assert rows["verl"]["DP"] == rlmkb.catalogue.entry("frameworks", "verl").features["DP"].state
+    _, out, _ = run(capsys, "table", "X", "--json")
+    assert len(json.loads(out)["rows"]) == len(rlmkb.catalogue.entries("models"))
 
 
 COST = ["cost", "--algorithm", "ppo", "--policy", "llama-3.1-8b", "-B", "8", "-K", "4", "-S", "1024", "-T", "512"]

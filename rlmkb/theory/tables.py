@@ -131,6 +131,9 @@ _TABLES = {
 }
 
 
+NO_VALUES = "table {id} is a table of text and takes no values; leave --at (at=) out"
+
+
 def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTable:
     """A table of the paper, symbolic or with values.
 
@@ -157,10 +160,10 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     0
     """
     if id not in _TABLES:
-        raise InputError(f"there is no table {id!r}; available: {', '.join(_TABLES)}")
+        raise InputError(f"there is no table {id!r}; available: {', '.join(_TABLES)}, X, XI")
     found = _TABLES[id]()
     if at is None:
         return found
     if isinstance(found, TextTable):
-        raise InputError(f"table {id} is a table of text and takes no values; leave --at (at=) out")
+        raise InputError(NO_VALUES.format(id=id))
     return found.evaluated(at)

@@ -80,7 +80,8 @@ def table_latex(table: CostTable | TextTable) -> str:
     'C_b^{\\\\mathrm{tok}}(\\\\pi_\\\\theta) = 2 C_f^{\\\\mathrm{tok}}(\\\\pi_\\\\theta)  % C_b_tok pi work'
     """
     if isinstance(table, TextTable):
-        return "\n".join(f"{cells['symbol']}  % {row}" for row, cells in table.rows.items())
+        first = next(iter(table.columns)) if "symbol" not in table.columns else "symbol"
+        return "\n".join(f"{cells[first]}  % {row}" for row, cells in table.rows.items())
     lines = dict.fromkeys(f"{cell.formula.equation}  % {_name(cell)}" for cell in table.cells)
     return "\n".join(lines)
 
