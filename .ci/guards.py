@@ -166,10 +166,10 @@ def _text(source: str | list[str]) -> str:
 def toc_problems(root: Path = ROOT) -> list[str]:
     """Pages that are listed but missing, listed twice, or present but not listed."""
     listed = toc_pages(root)
-    present = {path.relative_to(root).with_suffix("").as_posix() for path in _pages(root)}
+    names = [path.relative_to(root).with_suffix("").as_posix() for path in _pages(root)]
+    present = {*names, *(name for name in listed if (root / f"{name}.yml").is_file())}
     found = [f"_toc.yml: {name} has no .md or .ipynb file" for name in listed if name not in present]
     found += [f"_toc.yml: {name} is listed twice" for name in sorted(set(listed)) if listed.count(name) > 1]
-    names = [path.relative_to(root).with_suffix("").as_posix() for path in _pages(root)]
     found += [f"{name} exists as .md and as .ipynb" for name in sorted(set(names)) if names.count(name) > 1]
     return found + [f"_toc.yml: {name} is not listed, so it would not be built" for name in sorted(present - {*listed})]
 
@@ -177,17 +177,24 @@ def toc_problems(root: Path = ROOT) -> list[str]:
 def toc_pages(root: Path = ROOT) -> list[str]:
     """Page names of `_toc.yml`, in reading order."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    return [toc["root"], *_toc_files(toc)]
+    return [toc["root"], *_toc_files(toc, root)]
 
 
-def _toc_files(node: dict | list) -> Iterator[str]:
+def _toc_files(node: dict | list, root: Path) -> Iterator[str]:
     if isinstance(node, dict):
         if "file" in node:
             yield node["file"]
-        node = [value for key, value in node.items() if key != "file"]
+        if "glob" in node:
+            yield from _entries(node["glob"], root)
+        node = [value for key, value in node.items() if key not in ("file", "glob")]
     if isinstance(node, list):
         for child in node:
-            yield from _toc_files(child)
+            yield from _toc_files(child, root)
+
+
+def _entries(pattern: str, root: Path) -> list[str]:
+    """Entries of the catalogue that are pages, as a pattern of `_toc.yml` names them."""
+    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.glob(f"{pattern}.yml"))
 
 
 def _pages(root: Path) -> list[Path]:

@@ -23,7 +23,13 @@ from rlmkb.data import data_path
 from rlmkb.errors import InputError
 
 # A script is loaded only by pages whose HTML contains its mark.
-PAGE_SCRIPTS = {"vl-chart": "charts.js"}
+PAGE_SCRIPTS = {
+    "vl-chart": "charts.js",
+    "rl-panel": "panel.js",
+    "rl-live": "live-table.js",
+    "rl-matrix": "matrix.js",
+    "rl-finder": "finder.js",
+}
 
 # What a folded cell is called: `_config.yml` has "Show {type}", where {type} is MyST-NB's word for the part.
 FOLDED = {"source": "the code", "content": "the answer", "outputs": "the output"}
@@ -81,6 +87,17 @@ def html_directive(module: str, function: str) -> type[Directive]:
     return Shown
 
 
+class FormulaPanel(Computed):
+    """``{formula-panel} III``: a cost table whose symbols the reader changes, computed in the page."""
+
+    required_arguments = 1
+
+    def made(self) -> list[nodes.Node]:
+        from rlmkb.views.panel.table import panel_of_table
+
+        return [nodes.raw("", panel_of_table(self.arguments[0]), format="html")]
+
+
 @cache
 def ingredients() -> list[str]:
     """The files that computed content depends on: the package's modules and the data."""
@@ -114,14 +131,16 @@ def name_folded_cells(app: Any, pagename: str, templatename: str, context: dict,
 
 def setup(app: Any) -> dict[str, bool]:
     app.add_directive("diagram", Diagram)
+    app.add_directive("formula-panel", FormulaPanel)
     for directive, (module, function) in {
         "notation-table": ("tables", "notation_table_html"),
         "role-table": ("tables", "role_table_html"),
         "algorithm-families": ("tables", "algorithm_families_html"),
-        "architecture-table": ("tables", "architecture_table_html"),
         "headline": ("landing", "headline_html"),
+        "calculator": ("panel.calculator", "calculator_html"),
     }.items():
         app.add_directive(directive, html_directive(module, function))
+    app.setup_extension("rlmkb_catalogue")
     app.connect("config-inited", add_repository_links, priority=100)
     app.connect("html-page-context", add_page_scripts, priority=900)
     app.connect("html-page-context", name_folded_cells, priority=901)

@@ -1,6 +1,7 @@
 """Pipeline schedules: idle time, live activations, copies of the weights. Beyond the paper.
 
 Times are those of one micro-batch on one stage: forward `t_f`, backward for activations `t_b`, for weights `t_w`.
+The orders behind the formulas, and a simulation that plays them, are in `rlmkb.theory.timeline`.
 """
 
 from dataclasses import dataclass
@@ -24,15 +25,16 @@ class Schedule:
     id, name : str
         Identifier and usual name.
     bubble : sympy.Expr
-        Idle time of a stage in one step.
+        Idle time of the stage that waits most, between its first and its last piece of work in a step.
     live : sympy.Expr
-        Micro-batches whose activations a stage holds at most.
+        Micro-batches of which a stage holds activations at most, until their weight gradients are done; pieces of
+        a stage count as parts.
     weight_copies : int
         Copies of a stage's weights on a rank.
     source : str
         Bibliography key of where it is described.
     note : str
-        What it asks for.
+        What it asks for, and where the formulas hold.
     """
 
     id: str
@@ -60,21 +62,29 @@ class Schedule:
         return sympy.factor(self.bubble / (self.bubble + self.work_time))
 
 
+_FILL = (P_p - 1) * (t_f + t_b + t_w)
+
 SCHEDULES: dict[str, Schedule] = {
     schedule.id: schedule
     for schedule in (
-        Schedule("gpipe", "GPipe", (P_p - 1) * (t_f + t_b + t_w), n, 1, "huang2019gpipe",
+        Schedule("gpipe", "GPipe", _FILL, n, 1, "huang2019gpipe",
                  "All forward passes, then all backward passes: every micro-batch stays live."),
-        Schedule("1f1b", "1F1B", (P_p - 1) * (t_f + t_b + t_w), sympy.Min(P_p, n), 1, "narayanan2019pipedream",
-                 "A backward pass as soon as it can run: the bubble of GPipe, fewer live micro-batches."),
-        Schedule("interleaved", "interleaved 1F1B", (P_p - 1) * (t_f + t_b + t_w) / v,
-                 sympy.Min(P_p, n) * (1 + (P_p - 1) / (P_p * v)), 1, "narayanan2021megatron",
-                 "v chunks of layers a stage: bubble over v, v times the messages."),
+        Schedule("1f1b", "1F1B", _FILL, sympy.Min(P_p, n), 1, "narayanan2021memory",
+                 "A backward pass as soon as it can run: the bubble of GPipe, fewer live micro-batches. With a flush "
+                 "at the end of the step; PipeDream, without one, stashes a copy of the weights per live micro-batch."),
+        Schedule("interleaved", "interleaved 1F1B", _FILL / v, sympy.Min(n, P_p + (P_p - 1) / v), 1,
+                 "narayanan2021efficient",
+                 "v chunks of layers a stage, at least 2: bubble over v, about v times the messages. n is a multiple "
+                 "of P_p."),
         Schedule("zb-h1", "zero bubble H1", (P_p - 1) * (t_f + t_b - t_w), sympy.Min(P_p, n), 1, "qi2024zero",
-                 "Weight gradients fill the gaps, at the memory of 1F1B."),
-        Schedule("zb-h2", "zero bubble H2", (P_p - 1) * (t_f + t_b - 2 * t_w), 2 * P_p - 1, 1, "qi2024zero",
-                 "More warm-up micro-batches: no gap where the three times are equal."),
-        Schedule("dualpipe", "DualPipe", (P_p / 2 - 1) * (t_f + 2 * t_b + 2 * t_w - 3 * t_w), P_p + 1, 2,
-                 "deepseek2024v3", "From both ends at once; two copies of the weights; forward hidden in backward."),
+                 "Weight gradients fill gaps at the memory of 1F1B: a third of its bubble where the three times are "
+                 "equal, n at least 2 P_p - 1."),
+        Schedule("zb-h2", "zero bubble H2", (P_p - 1) * (t_f + t_b - 2 * t_w), sympy.Min(2 * P_p - 1, n), 1,
+                 "qi2024zero", "More warm-up micro-batches: no gap where the three times are equal, n at least "
+                 "2 P_p - 1. A stage then starts and ends later than the one before it."),
+        # of the source's F&B, a forward and a backward pass hidden in each other, we gain nothing: F + B
+        Schedule("dualpipe", "DualPipe", (P_p / 2 - 1) * (t_f + 2 * t_b - t_w), P_p + 1, 2, "liu2024deepseekv3",
+                 "From both ends at once, P_p even, n even and at least 2 P_p: two copies of the weights; what it is "
+                 "made for, hiding communication, is not in the formula. It is exact where the three times are equal."),
     )
 }  # fmt: skip

@@ -1,17 +1,18 @@
-"""What moves between ranks in one training step: beyond the paper, which leaves communication out.
+"""What moves between ranks in one step of a model: beyond the paper, which leaves communication out.
 
 Volumes are elements that one rank sends; latencies and link speeds belong to the systems layer.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import sympy
 
+from rlmkb.errors import InputError
 from rlmkb.theory.formula import Formula, Quantity
-from rlmkb.theory.partition import STATE, Axis, B, E_a, L, Part, Strategy, d, m
-from rlmkb.theory.transforms import STATES, Zero
+from rlmkb.theory.partition import STATE, Axis, B, E_a, L, Part, Strategy, V, d, m
+from rlmkb.theory.transforms import STATES, Recompute, Zero
 
 
 class Collective(StrEnum):
@@ -47,14 +48,24 @@ def sent(kind: Collective, elements: sympy.Expr, ranks: sympy.Expr) -> sympy.Exp
     return (2 if kind is Collective.ALL_REDUCE else 1) * elements * share
 
 
+class Phase(StrEnum):
+    """When in a step something is sent."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    UPDATE = "update"
+
+
 @dataclass(frozen=True)
 class Message:
-    """One kind of communication of a training step, as one rank sees it.
+    """One kind of communication of a step, as one rank sees it.
 
     Parameters
     ----------
     axis : str
-        The parallelism that causes it.
+        The parallelism that causes it; ``"data+context"`` where their ranks act as one group.
+    phase : Phase
+        When.
     kind : Collective
         What is done.
     what : str
@@ -70,6 +81,7 @@ class Message:
     """
 
     axis: str
+    phase: Phase
     kind: Collective
     what: str
     count: sympy.Expr
@@ -90,6 +102,96 @@ class ContextMethod(StrEnum):
     ULYSSES = "ulysses"
 
 
+@dataclass(frozen=True)
+class Options:
+    """What a strategy leaves open and its traffic depends on.
+
+    Parameters
+    ----------
+    backward : bool
+        False for a model that is only applied (assessment, prefill): no gradients, no update.
+    zero : Zero
+        Sharding of the training state over the ranks that hold the same weights.
+    shards : sympy.Expr, optional
+        Its degree; by default all of those ranks. With fewer, the groups of shards all-reduce among themselves.
+    recompute : Recompute
+        A full recomputation repeats the forward messages of every layer. A selective one repeats none.
+    micro_batches : sympy.Expr
+        ZeRO-2 scatters gradients, and ZeRO-3 gathers weights as well, once for each; nothing else depends on it.
+    sequence_parallel : bool
+        Megatron's: reduce-scatter and all-gather in place of each all-reduce of tensor parallelism.
+    gather_again : bool
+        With `sequence_parallel`: keep the pieces of gathered inputs and gather them once more for the weight
+        gradients, as Megatron does; otherwise every rank keeps them whole.
+    context_method : ContextMethod
+        Keys and values round a ring, or Ulysses' all-to-all.
+    chunks : sympy.Expr
+        Pieces of the model that a pipeline rank holds; an interleaved schedule has more than one.
+    vocabulary : bool
+        Count embedding and head too, which tables V to VIII leave out: split along the vocabulary by tensor
+        parallelism, and held by the first and the last stage of a pipeline with one set of weights.
+    """
+
+    backward: bool = True
+    zero: Zero = Zero.NONE
+    shards: sympy.Expr | None = None
+    recompute: Recompute = Recompute.NONE
+    micro_batches: sympy.Expr = sympy.S.One
+    sequence_parallel: bool = False
+    gather_again: bool = False
+    context_method: ContextMethod = ContextMethod.RING
+    chunks: sympy.Expr = sympy.S.One
+    vocabulary: bool = False
+
+
+def messages(strategy: Strategy, options: Options | None = None, /, **changes: object) -> tuple[Message, ...]:
+    """What one rank sends in one step.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        The partition.
+    options : Options, optional
+        What it leaves open.
+    **changes
+        Fields of `Options` by name, in place of those given.
+
+    Returns
+    -------
+    tuple of Message
+        Without parallelism nothing. Of a pipeline the mean over its stages: the last sends no activations and
+        the first no gradients, so that a stage in the middle sends P_p/(P_p - 1) as much.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.partition import STRATEGIES
+    >>> [message.kind.value for message in messages(STRATEGIES["data"])]
+    ['all-reduce']
+    >>> sum(message.count for message in messages(STRATEGIES["tensor"]))  # four all-reduces a block
+    4*L
+    >>> sum(message.count for message in messages(STRATEGIES["tensor"], backward=False))
+    2*L
+    """
+    try:
+        options = replace(options or Options(), **changes)
+    except TypeError:
+        known = ", ".join(Options.__dataclass_fields__)
+        raise InputError(f"no option of traffic is named {', '.join(changes)}; allowed: {known}") from None
+    makers = {"tensor": _tensor, "pipeline": _pipeline, "context": _context, "expert": _expert}
+    out: list[Message] = []
+    for axis in strategy.axes:
+        if axis.name in makers:
+            layer = tuple(makers[axis.name](strategy, axis, options))
+            out += layer
+            if options.recompute is Recompute.FULL and axis.name != "pipeline":
+                out += [replace(message, phase=Phase.BACKWARD, what=f"{message.what}, again")
+                        for message in layer if message.phase is Phase.FORWARD]  # fmt: skip
+    if options.vocabulary:
+        out += _vocabulary(strategy, options)
+    out += _gradients(strategy, options)
+    return tuple(message for message in out if options.backward or message.phase is Phase.FORWARD)
+
+
 def _degree(strategy: Strategy, name: str) -> sympy.Expr:
     return sympy.Mul(*(axis.degree for axis in strategy.axes if axis.name == name))
 
@@ -103,137 +205,117 @@ def _tokens(strategy: Strategy) -> sympy.Expr:
     return B * m / sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_gradient))
 
 
-def _weights(strategy: Strategy, chosen: Callable[[Part], bool]) -> sympy.Expr:
-    terms = (term for term in strategy.rank_memory if Part(term.name) in STATE and chosen(Part(term.name)))
-    return sympy.Add(*(term.expr for term in terms)) / STATES
+def _tensor(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
+    """Megatron's f and g: where a block's part enters and leaves; backward they change places."""
+    hidden, times = _tokens(strategy) * d, 2 * _layers(strategy)
+    yield from _shared_hidden(axis, options.sequence_parallel, times, hidden,
+                              "outputs of attention and feed-forward", "gradients of their inputs")  # fmt: skip
+    if options.sequence_parallel and options.gather_again:
+        yield Message(axis.name, Phase.BACKWARD, Collective.ALL_GATHER, "inputs again, for weight gradients", times,
+                      hidden, axis.degree, False)  # fmt: skip
 
 
-def _replicated_weights(strategy: Strategy, axis: Axis) -> sympy.Expr:
-    return _weights(strategy, lambda part: part not in axis.divides)
+def _shared_hidden(
+    axis: Axis, sequence_parallel: bool, times: sympy.Expr, hidden: sympy.Expr, forward: str, backward: str
+) -> Iterable[Message]:
+    kinds = (Collective.REDUCE_SCATTER, Collective.ALL_GATHER) if sequence_parallel else (Collective.ALL_REDUCE,)
+    for phase, what in ((Phase.FORWARD, forward), (Phase.BACKWARD, backward)):
+        for kind in kinds:
+            yield Message(axis.name, phase, kind, what, times, hidden, axis.degree)
 
 
-def _gradient_messages(strategy: Strategy, axis: Axis, zero: Zero) -> tuple[Message, ...]:
-    weights, ranks = _replicated_weights(strategy, axis), axis.degree
-    make = lambda kind, what, count: Message(axis.name, kind, what, sympy.Integer(count), weights, ranks, False)  # noqa: E731
-    if zero is Zero.NONE:
-        return (make(Collective.ALL_REDUCE, "gradients", 1),)
-    if zero is Zero.PARAMETERS:
-        return (
-            make(Collective.ALL_GATHER, "weights, before forward and before backward", 2),
-            make(Collective.REDUCE_SCATTER, "gradients", 1),
-        )
-    return (
-        make(Collective.REDUCE_SCATTER, "gradients", 1),
-        make(Collective.ALL_GATHER, "updated weights", 1),
-    )
-
-
-def _tensor(strategy: Strategy, axis: Axis, sequence_parallel: bool) -> tuple[Message, ...]:
-    hidden, blocks = _tokens(strategy) * d, _layers(strategy)
-    if not sequence_parallel:
-        return (
-            Message(axis.name, Collective.ALL_REDUCE, "outputs of attention and feed-forward, forward", 2 * blocks,
-                    hidden, axis.degree),
-            Message(axis.name, Collective.ALL_REDUCE, "gradients of their inputs, backward", 2 * blocks, hidden,
-                    axis.degree),
-        )  # fmt: skip
-    return tuple(
-        Message(axis.name, kind, f"hidden states, {direction}", 2 * blocks, hidden, axis.degree)
-        for direction in ("forward", "backward")
-        for kind in (Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
-    )
-
-
-def _context(strategy: Strategy, axis: Axis, method: ContextMethod) -> tuple[Message, ...]:
+def _context(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     # keys and values are as wide as the heads of a rank
     local = _tokens(strategy) * d / _degree(strategy, "tensor")
-    blocks, ranks = _layers(strategy), axis.degree
-    if method is ContextMethod.RING:
-        hops = blocks * (ranks - 1)
-        return (
-            Message(axis.name, Collective.POINT_TO_POINT, "keys and values round the ring, forward", hops, 2 * local,
-                    ranks, False),
-            Message(axis.name, Collective.POINT_TO_POINT, "keys, values and their gradients, backward", hops,
-                    4 * local, ranks, False),
-        )  # fmt: skip
-    return tuple(
-        Message(axis.name, Collective.ALL_TO_ALL, f"queries, keys, values and output, {way}", 4 * blocks, local, ranks)
-        for way in ("forward", "backward")
-    )
+    layers, ranks = _layers(strategy), axis.degree
+    if options.context_method is ContextMethod.RING:
+        hops = layers * (ranks - 1)
+        # a block's gradients start at its first stop and end at home, so they make as many hops as it does
+        for phase, what, size in (
+            (Phase.FORWARD, "keys and values round the ring", 2),
+            (Phase.BACKWARD, "keys, values and their gradients round the ring", 4),
+        ):
+            yield Message(axis.name, phase, Collective.POINT_TO_POINT, what, hops, size * local, ranks, False)
+        return
+    for phase in (Phase.FORWARD, Phase.BACKWARD):
+        what = "queries, keys, values and output"
+        yield Message(axis.name, phase, Collective.ALL_TO_ALL, what, 4 * layers, local, ranks)
 
 
-def _pipeline(strategy: Strategy, axis: Axis) -> tuple[Message, ...]:
+def _pipeline(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     hidden = _tokens(strategy) * d
-    return tuple(
-        Message(axis.name, Collective.POINT_TO_POINT, what, sympy.S.One, hidden, axis.degree)
-        for what in ("activations to the next stage", "their gradients to the previous one")
-    )
+    # chunks P_p pieces of the model have one border fewer, shared by P_p ranks; micro-batches cut what crosses it
+    borders = (options.chunks * axis.degree - 1) / axis.degree
+    for phase, what in (
+        (Phase.FORWARD, "activations to the next stage"),
+        (Phase.BACKWARD, "their gradients to the previous one"),
+    ):
+        yield Message(axis.name, phase, Collective.POINT_TO_POINT, what, borders, hidden, axis.degree)
 
 
-def _expert(strategy: Strategy, axis: Axis) -> tuple[Message, ...]:
-    routed, blocks = _tokens(strategy) * E_a * d, _layers(strategy)
+def _expert(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
+    layers = _layers(strategy)
     if not axis.divides_gradient:
         # every rank has every token: the parts of each token's output are added up instead of sent out
-        hidden = _tokens(strategy) * d
-        return tuple(
-            Message(axis.name, Collective.ALL_REDUCE, f"outputs of the experts, {way}", blocks, hidden, axis.degree)
-            for way in ("forward", "backward")
-        )
-    return tuple(
-        Message(axis.name, Collective.ALL_TO_ALL, f"{what}, {way}", blocks, routed, axis.degree)
-        for way in ("forward", "backward")
-        for what in ("tokens to their experts", "expert outputs back")
-    )
+        yield from _shared_hidden(axis, False, layers, _tokens(strategy) * d, "outputs of the experts",
+                                  "gradients of their inputs")  # fmt: skip
+        return
+    routed = _tokens(strategy) * E_a * d
+    for phase in (Phase.FORWARD, Phase.BACKWARD):
+        for what in ("tokens to their experts", "expert outputs back"):
+            yield Message(axis.name, phase, Collective.ALL_TO_ALL, what, layers, routed, axis.degree)
 
 
-def messages(
-    strategy: Strategy, *, zero: Zero = Zero.NONE, sequence_parallel: bool = False,
-    context_method: ContextMethod = ContextMethod.RING,
-) -> tuple[Message, ...]:  # fmt: skip
-    """What one rank sends in one training step.
-
-    Parameters
-    ----------
-    strategy : Strategy
-        The partition.
-    zero : Zero
-        Sharding of the training state over the data-parallel ranks.
-    sequence_parallel : bool
-        Megatron's: reduce-scatter and all-gather in place of each all-reduce of tensor parallelism.
-    context_method : ContextMethod
-        Keys and values round a ring, or Ulysses' all-to-all.
-
-    Returns
-    -------
-    tuple of Message
-        Empty without parallelism. An interior pipeline stage; one micro-batch or many move the same volume.
-
-    Examples
-    --------
-    >>> from rlmkb.theory.partition import STRATEGIES
-    >>> [message.kind.value for message in messages(STRATEGIES["data"])]
-    ['all-reduce']
-    >>> sum(message.count for message in messages(STRATEGIES["tensor"]))  # four all-reduces a block
-    4*L
-    """
-    out: list[Message] = []
+def _vocabulary(strategy: Strategy, options: Options) -> Iterable[Message]:
+    tokens, tensor = _tokens(strategy), _degree(strategy, "tensor")
     for axis in strategy.axes:
         if axis.name == "tensor":
-            out += _tensor(strategy, axis, sequence_parallel)
+            yield from _shared_hidden(axis, options.sequence_parallel, sympy.S.One, tokens * d,
+                                      "rows of the embedding", "gradients of the head's input")  # fmt: skip
+            yield Message(axis.name, Phase.FORWARD, Collective.ALL_REDUCE,
+                          "maximum, sum and target of the softmax", sympy.Integer(3), tokens, axis.degree)  # fmt: skip
         elif axis.name == "pipeline":
-            out += _pipeline(strategy, axis)
-        else:
-            if axis.name == "context":
-                out += _context(strategy, axis, context_method)
-            if axis.name == "expert":
-                out += _expert(strategy, axis)
-            if axis.divides_gradient:
-                out += _gradient_messages(strategy, axis, zero if axis.name == "data" else Zero.NONE)
-    return tuple(out)
+            ends = sympy.Min(2, axis.degree)
+            yield Message(axis.name, Phase.UPDATE, Collective.ALL_REDUCE, "gradient of the embedding, first and last "
+                          "stage", sympy.S.One, V * d / tensor, ends, False)  # fmt: skip
 
 
-def traffic_formula(strategy: Strategy, **options: object) -> Formula:
-    """Elements that one rank sends in one training step; options as for `messages`.
+def _gradients(strategy: Strategy, options: Options) -> Iterable[Message]:
+    """Ranks with other tokens and the same weights add up gradients; ZeRO shards weights among just these ranks."""
+    cut = [axis for axis in strategy.axes if axis.divides_gradient]
+    groups: dict[tuple[Axis, ...], sympy.Expr] = {}
+    for term in strategy.rank_memory:
+        part = Part(term.name)
+        if part in STATE and (sharing := tuple(axis for axis in cut if part not in axis.divides)):
+            groups[sharing] = groups.get(sharing, 0) + term.expr / STATES
+    for axes, weights in groups.items():
+        name, ranks = "+".join(axis.name for axis in axes), sympy.Mul(*(axis.degree for axis in axes))
+        yield from _synchronised(name, weights, ranks, options)
+
+
+def _synchronised(axis: str, weights: sympy.Expr, ranks: sympy.Expr, options: Options) -> Iterable[Message]:
+    zero, n = options.zero, options.micro_batches
+    shards = ranks if options.shards is None else sympy.sympify(options.shards)
+    reduce_scatter, all_gather, all_reduce = (
+        Collective.REDUCE_SCATTER, Collective.ALL_GATHER, Collective.ALL_REDUCE,
+    )  # fmt: skip
+    if zero is Zero.NONE:
+        yield Message(axis, Phase.UPDATE, all_reduce, "gradients", sympy.S.One, weights, ranks, False)
+        return
+    if zero is Zero.PARAMETERS:
+        for phase in (Phase.FORWARD, Phase.BACKWARD):
+            yield Message(axis, phase, all_gather, "weights, layer by layer", n, weights, shards, False)
+    times = sympy.S.One if zero is Zero.OPTIMIZER else n
+    yield Message(axis, Phase.UPDATE, reduce_scatter, "gradients", times, weights, shards, False)
+    if shards != ranks:
+        yield Message(axis, Phase.UPDATE, all_reduce, "shards of gradients", sympy.S.One, weights / shards,
+                      ranks / shards, False)  # fmt: skip
+    if zero is not Zero.PARAMETERS:
+        yield Message(axis, Phase.UPDATE, all_gather, "updated weights", sympy.S.One, weights, shards, False)
+
+
+def traffic_formula(strategy: Strategy, options: Options | None = None, /, **changes: object) -> Formula:
+    """Elements that one rank sends in one step; arguments as for `messages`.
 
     Examples
     --------
@@ -241,10 +323,11 @@ def traffic_formula(strategy: Strategy, **options: object) -> Formula:
     >>> traffic_formula(STRATEGIES["tensor"]).evaluate(B=1, m=4, L=1, d=8, P_t=2)  # 4 all-reduces of 32: 4*2*32/2
     128.0
     """
-    volume = sympy.Add(*(message.volume for message in messages(strategy, **options)))
+    volume = sympy.Add(*(message.volume for message in messages(strategy, options, **changes)))
     return Formula(
         f"traffic_{strategy.name}", rf"\mathrm{{sent}}_{{\mathrm{{{strategy.name}}}}}", volume, Quantity.MEMORY,
-        "elements that one rank sends in one training step", "ours; counts as in section III", per="training step",
-        assumptions=("ring algorithms", "an interior pipeline stage", "canonical attention: keys as wide as queries"),
+        "elements that one rank sends in one step", "ours; counts as in section III", per="step",
+        assumptions=("ring algorithms", "the mean over the stages of a pipeline",
+                     "canonical attention: keys as wide as queries", "balanced routing to experts"),
         note="Not in the paper, which leaves communication out.",
     )  # fmt: skip

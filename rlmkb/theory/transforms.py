@@ -64,6 +64,15 @@ class Recompute(IntEnum):
     FULL = 2
 
 
+# a forward pass is a third of forward and backward, in work; half of it, in depth
+_AGAIN = {
+    Recompute.NONE: frozenset(),
+    Recompute.SELECTIVE: frozenset({Part.ATTENTION}),
+    Recompute.FULL: frozenset(Part),
+}
+_SELECTIVE_LINKS = ("scores", "values")
+
+
 @dataclass(frozen=True)
 class Transformed:
     """A strategy with memory savers applied; `rank_*` are the terms of one rank after them.
@@ -75,13 +84,16 @@ class Transformed:
     zero : Zero
         Sharding of the training state.
     shards : sympy.Expr
-        Its degree.
+        Its degree; it has to divide the number of ranks that hold the same weights.
     recompute : Recompute
         ``FULL`` repeats the forward pass of every layer, ``SELECTIVE`` its attention products only.
     kept : sympy.Expr
-        Share of the activations that stay, kappa in the paper; 1 without recomputation.
+        Share of the activations that stays; it is 1 without recomputation.
     micro_batches : sympy.Expr
         Pieces of the batch that run one after the other; gradients accumulate.
+    live : sympy.Expr
+        Micro-batches whose activations are held at once: 1, or what the schedule of a pipeline asks for
+        (`rlmkb.theory.schedules`).
 
     Examples
     --------
@@ -89,6 +101,8 @@ class Transformed:
     >>> plain = Transformed(STRATEGIES["data"])
     >>> plain.rank_memory.total == STRATEGIES["data"].rank_memory.total
     True
+    >>> Transformed(STRATEGIES["pipeline"], micro_batches=8, live=4).rank_memory[Part.ACTIVATIONS]
+    B*L*d*m/(2*P_p)
     """
 
     strategy: Strategy
@@ -97,25 +111,45 @@ class Transformed:
     recompute: Recompute = Recompute.NONE
     kept: sympy.Expr = kappa
     micro_batches: sympy.Expr = sympy.S.One
+    live: sympy.Expr = sympy.S.One
+
+    def __post_init__(self) -> None:
+        for name in ("shards", "kept", "micro_batches", "live"):
+            object.__setattr__(self, name, sympy.sympify(getattr(self, name)))
 
     @property
     def rank_memory(self) -> Terms:
         """Elements on one rank."""
         state = zero_states(self.zero, self.shards) / STATES
-        live = (sympy.S.One if self.recompute is Recompute.NONE else self.kept) / self.micro_batches
+        kept = sympy.S.One if self.recompute is Recompute.NONE else self.kept
         return Terms(tuple(
-            Term(term.name, term.expr * (state if Part(term.name) in STATE else live))
+            Term(term.name, term.expr * (state if Part(term.name) in STATE else kept * self.live / self.micro_batches))
             for term in self.strategy.rank_memory
         ))  # fmt: skip
 
     @property
+    def gathered(self) -> sympy.Expr:
+        """Elements of one layer's weights as ZeRO-3 holds them while the layer runs; 0 for the other stages.
+
+        They come on top of `rank_memory`, where the paper leaves transient gathers out; fetching the next layer
+        early holds two.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.partition import STRATEGIES
+        >>> Transformed(STRATEGIES["data"], zero=Zero.PARAMETERS).gathered  # 4 d^2 + 2 d d_ff
+        4*d**2 + 2*d*d_ff
+        """
+        if self.zero is not Zero.PARAMETERS:
+            return sympy.S.Zero
+        layers = STATE - {Part.VOCABULARY_STATE}
+        held = (term.expr for term in self.strategy.rank_memory if Part(term.name) in layers)
+        return sympy.expand(sympy.Add(*held) * WEIGHT / STATES / self._layers_on_rank)
+
+    @property
     def rank_work(self) -> Terms:
         """FLOPs of one rank; a forward pass is a third of forward and backward."""
-        again = {
-            Recompute.NONE: frozenset(),
-            Recompute.SELECTIVE: frozenset({Part.ATTENTION}),
-            Recompute.FULL: frozenset(Part),
-        }[self.recompute]
+        again = _AGAIN[self.recompute]
         return Terms(tuple(
             Term(term.name, term.expr * (sympy.Rational(4, 3) if Part(term.name) in again else 1))
             for term in self.strategy.rank_work
@@ -125,21 +159,21 @@ class Transformed:
     def rank_depth(self) -> Terms:
         """Steps on one rank: micro-batches follow each other, a full recomputation adds a forward chain.
 
-        The gradient's sum is over the micro-batch in each and then over the micro-batches, so it stays log(B m).
-        Selective recomputation adds the two attention contractions.
+        The gradient is summed within each micro-batch and then over them; as one tree over all tokens that is
+        log(B m) still. Selective recomputation adds the two contractions of attention.
         """
         depth = self.strategy.rank_depth
-        passes = self.micro_batches * self._layer_factor(depth["layers"])
+        passes = self.micro_batches * self._layers(depth["layers"])
         return Terms((Term("layers", passes), Term("gradient", depth["gradient"])))
 
-    def _layer_factor(self, layers: sympy.Expr) -> sympy.Expr:
+    def _layers(self, depth: sympy.Expr) -> sympy.Expr:
         if self.recompute is Recompute.FULL:
-            return layers * sympy.Rational(3, 2)
+            return depth * sympy.Rational(3, 2)
         if self.recompute is Recompute.SELECTIVE:
             links = {link.name: link.depth for link in self.strategy.step.chain}
-            return layers + self._layers_on_rank() * (links["scores"] + links["values"])
-        return layers
+            return depth + self._layers_on_rank * sympy.Add(*(links[name] for name in _SELECTIVE_LINKS))
+        return depth
 
+    @property
     def _layers_on_rank(self) -> sympy.Expr:
-        cuts = sympy.Mul(*(axis.degree for axis in self.strategy.axes if axis.divides_layers))
-        return L / cuts
+        return L / sympy.Mul(*(axis.degree for axis in self.strategy.axes if axis.divides_layers))

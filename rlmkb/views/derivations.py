@@ -3,7 +3,7 @@
 import re
 
 from rlmkb.errors import InputError, nearest
-from rlmkb.theory.derivations import DERIVATIONS, Derivation, Line, Relation
+from rlmkb.theory.derivations import DERIVATIONS, PARALLEL_DERIVATIONS, Derivation, Line, Relation
 from rlmkb.views.markup import math_html, text_html
 
 _TOKEN = re.compile(r"\\left\\?.|\\right\\?.|\\.| [+-] |.")
@@ -37,7 +37,7 @@ def show(*ids: str) -> Shown:
     Parameters
     ----------
     *ids : str
-        Keys of `rlmkb.theory.derivations.DERIVATIONS`.
+        Keys of `rlmkb.theory.derivations.DERIVATIONS` or `PARALLEL_DERIVATIONS`.
 
     Raises
     ------
@@ -49,10 +49,11 @@ def show(*ids: str) -> Shown:
     >>> show("decode")
     decode: 3 lines, holds
     """
+    known = DERIVATIONS | PARALLEL_DERIVATIONS
     for id in ids:
-        if id not in DERIVATIONS:
-            raise InputError(f"there is no derivation {id!r}; nearest first: {nearest(id, DERIVATIONS)}")
-    return Shown(*(DERIVATIONS[id] for id in ids))
+        if id not in known:
+            raise InputError(f"there is no derivation {id!r}; nearest first: {nearest(id, known)}")
+    return Shown(*(known[id] for id in ids))
 
 
 def derivation_html(derivation: Derivation) -> str:
@@ -73,11 +74,11 @@ def derivation_html(derivation: Derivation) -> str:
 
 def _item(line: Line, left: str, check: str) -> str:
     reason = " ".join(text for text in (text_html(line.step.reason), check) if text)
-    formula = _sum_html(f"{left} {line.latex}", r"\displaystyle ")
+    formula = sum_html(f"{left} {line.latex}", r"\displaystyle ")
     return f'<li><p>{reason}</p><p style="overflow: auto hidden">{formula}</p></li>'
 
 
-def _sum_html(latex: str, style: str = "") -> str:
+def sum_html(latex: str, style: str = "") -> str:
     """Mathematics that wraps between the terms of a sum."""
     first, *others = _terms(latex)
     # {} before a sign keeps it a binary one
@@ -96,7 +97,7 @@ def _terms(latex: str) -> list[str]:
 
 
 def _check(line: Line) -> str:
-    change = _sum_html(line.error_latex or "0")
+    change = sum_html(line.error_latex or "0")
     if not line.holds:
         return f"<strong>Wrong: it changes the line by {change}.</strong>"
     texts = {

@@ -1,6 +1,6 @@
-"""Tables of the book as HTML: notation, roles, costs, algorithms, architectures.
+"""Tables of the book as HTML: notation, roles, costs, algorithms.
 
-Directives show the first two and the last two when a page is built; `rlmkb.table` shows a cost table in a notebook.
+Directives show the first two and the last one when a page is built; `rlmkb.table` shows a cost table in a notebook.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -213,46 +213,4 @@ def _algorithm(entry: Any) -> list[Html]:
         join([chip(role.value) for role in entry.models]),
         join([prose(f"{cost[0].upper()}{cost[1:]}."), small(entry.cost.note)]),
         join(links),
-    ]
-
-
-GIGA, KIBI, BF16 = 10**9, 2**10, 2
-
-
-def architecture_table_html() -> str:
-    """The architectures of the catalogue by family: shape, parameters, and cache per token in bf16."""
-    from rlmkb.catalogue import entries
-
-    groups: dict[str, list[list[Any]]] = {}
-    for entry in entries("architectures").values():
-        groups.setdefault(entry.family, []).append(_architecture(entry))
-    columns = (
-        "Architecture",
-        "Parameters ($10^9$)",
-        "Active ($10^9$)",
-        "KV cache (KiB per token)",
-        "Layers",
-        "Width",
-        "Heads",
-        "Vocabulary",
-        "Context (tokens)",
-    )
-    return table_html(columns, groups=sorted(groups.items()), name="Architectures")
-
-
-def _architecture(entry: Any) -> list[Any]:
-    from rlmkb.architecture.decoder import active_parameters, cache_elements, parameters
-    from rlmkb.architecture.entries import from_entry
-
-    decoder = from_entry(entry)
-    return [
-        entry.name,
-        sum(parameters(decoder).values()) / GIGA,
-        sum(active_parameters(decoder).values()) / GIGA,
-        cache_elements(decoder) * BF16 / KIBI,
-        entry.layers,
-        entry.d_model,
-        entry.attention.heads,
-        entry.vocab_size,
-        entry.max_context,
     ]

@@ -133,6 +133,17 @@ def test_a_complete_table_of_contents_has_no_problems(book_folder):
     assert guards.toc_pages(book_folder) == ["book/index", "book/one"]
 
 
+def test_entries_of_the_catalogue_that_a_pattern_names_are_pages(book_folder):
+    (book_folder / "data" / "things").mkdir(parents=True)
+    for name in ("b-1.5.yml", "a.yml", "notes.txt"):
+        (book_folder / "data" / "things" / name).write_text("id: x\n")
+    toc = yaml.safe_load((book_folder / "_toc.yml").read_text())
+    toc["parts"][0]["chapters"][0]["sections"] = [{"glob": "data/things/*"}]
+    (book_folder / "_toc.yml").write_text(yaml.safe_dump(toc))
+    assert guards.toc_pages(book_folder)[1:] == ["book/one", "data/things/a", "data/things/b-1.5"]
+    assert guards.toc_problems(book_folder) == []
+
+
 def test_a_missing_page_is_noticed(book_folder):
     (book_folder / "book" / "one.md").unlink()
     assert guards.toc_problems(book_folder) == ["_toc.yml: book/one has no .md or .ipynb file"]

@@ -53,7 +53,7 @@ def flows():
 
 
 def test_the_workflows_are_there():
-    assert NAMES == ["fresh.yml", "publish.yml", "test.yml"]
+    assert NAMES == ["catalogue.yml", "fresh.yml", "publish.yml", "test.yml"]
 
 
 @pytest.mark.parametrize("name", NAMES)

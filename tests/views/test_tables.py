@@ -82,14 +82,6 @@ def test_the_families_table_has_every_algorithm():
     assert shown.count('href="https://') == sum(len(entry.sources) for entry in found)
 
 
-def test_the_architecture_table_has_every_architecture_with_its_counts():
-    shown = tables.architecture_table_html()
-    assert shown.count('<th scope="row">') == len(entries("architectures"))
-    # llama-3.1-8b: 8.03e9 parameters; 2 x 32 layers x 8 heads x 128 numbers of 2 bytes are 128 KiB
-    row = shown[shown.index("Llama-3.1-8B") :]
-    assert row.startswith('Llama-3.1-8B</th><td class="num">8.03</td><td class="num">8.03</td><td class="num">128</td>')
-
-
 def test_the_headline_is_computed():
     found = landing.shares()
     for quantity in ("work", "depth"):

@@ -1,18 +1,17 @@
-"""Where the paper's statements about tables III and IV differ from each other: both readings, and how far apart.
+"""Where the paper's statements differ from each other: both readings, and how far apart.
 
-Here alone a formula of the paper is written down a second time, to be held against the one that this project uses.
+In these modules alone a formula of the paper is written down a second time, to be held against the one that this
+project uses. Here are tables III and IV, and `GROUPS`, which has the others too.
 """
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy
 
 from rlmkb.notation import Role, Stage, symbol
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.algorithms import DPO, PPO
-from rlmkb.theory.derivations.steps import difference
-from rlmkb.theory.evaluate import evaluate
+from rlmkb.theory.derivations.disagreement import Disagreement
+from rlmkb.theory.derivations.disagreements_configurations import CONFIGURATION_DISAGREEMENTS
+from rlmkb.theory.derivations.disagreements_parallel import PARALLEL_DISAGREEMENTS
 from rlmkb.theory.formula import Quantity
 from rlmkb.theory.functions import Log2, Maximum
 from rlmkb.theory.insights import critic_gap
@@ -22,55 +21,6 @@ from rlmkb.theory.transformer import transformer
 B, K, S, T, m, P_t, pairs = (symbol(name) for name in ("B", "K", "S", "T", "m", "P_t", "B_pairs"))
 POLICY = transformer(Role.POLICY)
 L, d, d_ff, h, V = POLICY.L, POLICY.d, POLICY.d_ff, POLICY.h, POLICY.V
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """One quantity that the paper states in two ways.
-
-    Parameters
-    ----------
-    id, title : str
-        Name, and what is stated twice.
-    quantity : Quantity
-        Its unit is that of both readings.
-    ours_source, other_source : str
-        Where each reading stands.
-    ours, other : sympy.Expr
-        The reading that this project uses, and the one that it does not.
-    why : str
-        Reason for the choice, one sentence.
-
-    Examples
-    --------
-    >>> DISAGREEMENTS["critic_gap"].stands
-    True
-    """
-
-    id: str
-    title: str
-    quantity: Quantity
-    ours_source: str
-    ours: sympy.Expr
-    other_source: str
-    other: sympy.Expr
-    why: str
-
-    @property
-    def stands(self) -> bool:
-        """Whether the readings differ for some values."""
-        return difference(self.ours, self.other) != 0
-
-    def size(self, at: Mapping[str, object]) -> float:
-        """(other - ours) / ours at a point.
-
-        Examples
-        --------
-        >>> DISAGREEMENTS["critic_gap"].size({"L": 1, "d": 2, "d_ff": 8, "m": 4})  # 3 passes where there are 4
-        -0.25
-        """
-        ours = evaluate(self.ours, at)
-        return (evaluate(self.other, at) - ours) / ours
 
 
 def _decode_attention() -> Disagreement:
@@ -216,3 +166,10 @@ DISAGREEMENTS: dict[str, Disagreement] = {
         _optimiser_state(),
     )
 }  # fmt: skip
+
+GROUPS: dict[str, dict[str, Disagreement]] = {
+    "Tables III and IV": DISAGREEMENTS,
+    "Tables V to VIII": PARALLEL_DISAGREEMENTS,
+    "Table IX": CONFIGURATION_DISAGREEMENTS,
+}
+EVERY: dict[str, Disagreement] = {id: entry for group in GROUPS.values() for id, entry in group.items()}

@@ -4,7 +4,26 @@
 """
 
 from rlmkb.errors import InputError, nearest
-from rlmkb.views.diagrams import attention, backward, block, computation, flash, loop, maps, signals
+from rlmkb.views.diagrams import (
+    attention,
+    backward,
+    block,
+    computation,
+    dependencies,
+    flash,
+    loop,
+    maps,
+    parallel_axes,
+    parallel_context,
+    parallel_data,
+    parallel_sequence,
+    parallel_tensor,
+    signals,
+    stages_expert,
+    stages_memory,
+    stages_pipeline,
+    stages_ranks,
+)
 from rlmkb.views.diagrams.page import Diagram, svg
 
 DIAGRAMS: dict[str, Diagram] = {
@@ -19,6 +38,22 @@ DIAGRAMS: dict[str, Diagram] = {
         attention.PREFILL_AND_DECODE,
         attention.KV_CACHE,
         flash.FLASH_ATTENTION,
+        parallel_axes.AXES,
+        parallel_data.DATA,
+        parallel_tensor.TENSOR,
+        parallel_sequence.SEQUENCE,
+        parallel_context.RING,
+        parallel_context.ULYSSES,
+        stages_pipeline.SCHEDULES_PLAIN,
+        stages_pipeline.SCHEDULES_SPLIT,
+        stages_pipeline.DECODE,
+        stages_pipeline.INTER_BATCH,
+        stages_expert.EXPERT_PARALLELISM,
+        stages_memory.ZERO_STAGES,
+        stages_memory.CHECKPOINTING,
+        stages_ranks.RANKS_3D,
+        stages_ranks.RANKS_5D,
+        *dependencies.DIAGRAMS,
         maps.TAXONOMY,
         maps.ARCHITECTURE,
     )

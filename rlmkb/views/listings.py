@@ -1,0 +1,198 @@
+"""Algorithms as a notebook shows them: the lines beside their parallelism, and the code with the paper's numbers."""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from html import escape
+from itertools import groupby
+
+from rlmkb.algorithms.listings import Line, Listing, listing
+from rlmkb.algorithms.sources import implemented, numbers
+from rlmkb.views.markup import Html, chip, code, join, small, table_html, text_html
+
+_COLUMNS = ("Line", "What it does", "Path", "Parallelism", "Needs", "In code")
+_NUMBERS = re.compile(r"^ lines? [\d, and-]+:?")
+_LEGEND = (
+    "Strategies in bold are usual, the others possible; struck out is what the paper prints and we drop."
+    " A need that is the line's own number or a later one comes from an earlier turn of a loop."
+)
+
+
+class Shown:
+    """A listing as the last line of a cell.
+
+    Examples
+    --------
+    >>> Shown(listing("grpo"))
+    Algorithm 3, GRPO: 23 lines
+    """
+
+    def __init__(self, shown: Listing):
+        self.listing = shown
+
+    def __repr__(self) -> str:
+        return f"{self.listing.source}, {self.listing.title}: {len(self.listing.lines)} lines"
+
+    def _repr_html_(self) -> str:
+        return listing_html(self.listing)
+
+
+def show(id: str) -> Shown:
+    """The listing of an algorithm: ``rollout``, ``ppo``, ``grpo`` or ``dpo``.
+
+    Raises
+    ------
+    InputError
+        If there is no such listing.
+
+    Examples
+    --------
+    >>> show("dpo")
+    Algorithm 4, DPO: 11 lines
+    """
+    return Shown(listing(id))
+
+
+def listing_html(shown: Listing) -> str:
+    """The lines as a table grouped by stage, and under it why printed tags were dropped.
+
+    Examples
+    --------
+    >>> listing_html(listing("ppo")).count("<s>SP</s>")
+    3
+    """
+    places = implemented(shown.id)
+    groups = [
+        (chip(stage), [_row(shown, line, places.get(line.number)) for line in lines])
+        for stage, lines in groupby(shown.lines, key=lambda line: line.stage.value)
+    ]
+    caption = f"{shown.source} of the paper, {shown.title}, in our words under its numbers"
+    table = table_html(_COLUMNS, name=caption, caption=caption, groups=groups)
+    reasons = "".join(f"<li>{text_html(reason)}</li>" for reason in departures(shown))
+    return f"{table}<p>{escape(_LEGEND)}</p>" + (f"<ul>{reasons}</ul>" if reasons else "")
+
+
+def departures(shown: Listing) -> list[str]:
+    """Why printed tags are dropped, one sentence or two for each kind.
+
+    Examples
+    --------
+    >>> departures(listing("rollout"))
+    ['Line 11: SP saves activations of passes that train; this one does not train.']
+    """
+    found = [
+        f"Line {line.number}: the paper prints {_and([*line.dropped])}, but its turns follow each other. {line.note}"
+        for line in shown.departures()
+        if line.loop
+    ]
+    frozen = [str(line.number) for line in shown.departures() if not line.loop]
+    if frozen:
+        many = len(frozen) > 1
+        which = "these do not train" if many else "this one does not train"
+        found.append(f"Line{'s' * many} {_and(frozen)}: SP saves activations of passes that train; {which}.")
+    return found
+
+
+def _row(shown: Listing, line: Line, place: str | None) -> list[object]:
+    style = f"display:block;min-width:19rem;padding-left:{1.25 * line.indent:g}rem"
+    text = f'<span style="{style}">{text_html(line.text)}</span>'
+    lane = chip(line.lane.value) if line.lane else None
+    needs = ", ".join(map(str, line.needs))
+    return [line.number, Html(text), lane, _parallelism(shown, line), needs, code(place) if place else None]
+
+
+def _parallelism(shown: Listing, line: Line) -> Html | None:
+    parts = [Html(f"<strong>{tag}</strong>") for tag in line.tags.usual]
+    parts += [Html(tag) for tag in line.tags.possible]
+    parts += [Html(f"<s>{tag}</s>") for tag in line.dropped]
+    if line.loop:
+        parts.append(small("in turn" if shown.is_sequential(line) else "side by side"))
+    return join(parts) if parts else None
+
+
+def _and(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+
+
+class Source:
+    """Functions as text, each line behind the numbers of the paper's lines that it carries out."""
+
+    def __init__(self, *functions: Callable):
+        self.blocks = [_numbered(function) for function in functions]
+
+    def __repr__(self) -> str:
+        return "\n\n".join("\n".join(f"{mark:>8}  {line}".rstrip() for mark, line in block) for block in self.blocks)
+
+    def _repr_html_(self) -> str:
+        from pygments import highlight
+        from pygments.formatters import HtmlFormatter
+        from pygments.lexers import PythonLexer
+
+        shown = []
+        for block in self.blocks:
+            text = "\n".join(line for _, line in block)
+            coloured = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).splitlines()
+            for (mark, _), line in zip(block, coloured, strict=True):
+                shown.append(f'<span style="user-select:none;color:var(--rl-muted)">{mark:>8}  </span>{line}')
+            shown.append("")
+        text = "\n".join(shown[:-1])
+        label = "Source code; in the margin the numbers of the paper's lines"
+        return f'<div class="highlight" role="group" tabindex="0" aria-label="{label}"><pre>{text}</pre></div>'
+
+
+def source(*functions: Callable) -> Source:
+    """The source of functions without their documentation, with the paper's line numbers in the margin.
+
+    Parameters
+    ----------
+    *functions : callable
+        Functions whose comments name lines of the paper, jitted or not.
+
+    Examples
+    --------
+    >>> from rlmkb.algorithms import sources
+    >>> print(source(sources.numbers))
+              def numbers(comment: str) -> tuple[int, ...]:
+                  found = _NUMBERS.match(comment)
+                  if not found:
+                      return ()
+                  ranges = _RANGE.findall(found["numbers"])
+                  return tuple(number for first, last in ranges for number in range(int(first), int(last or first) + 1))
+    """
+    return Source(*functions)
+
+
+def _numbered(function: Callable) -> list[tuple[str, str]]:
+    """The lines of a function, without its docstring, and the numbers that each one's comment names."""
+    text = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
+    body = ast.parse(text).body[0].body
+    rows = text.rstrip().splitlines()
+    if ast.get_docstring(ast.parse(text).body[0]):
+        rows[body[0].lineno - 1 : body[0].end_lineno] = []
+    shown = []
+    for row in rows:
+        statement, _, comment = row.replace("  # fmt: skip", "").partition("  #")
+        words = _NUMBERS.sub("", comment)
+        shown.append((_ranges(numbers(f"#{comment}")), f"{statement}  #{words}" if words.strip() else statement))
+    return [(margin, line) for margin, line in shown if margin or line.strip()]
+
+
+def _ranges(found: tuple[int, ...]) -> str:
+    """Numbers as a margin shows them.
+
+    Examples
+    --------
+    >>> _ranges((57, 64, 65))
+    '57,64-65'
+    """
+    if not found:
+        return ""
+    groups: list[list[int]] = []
+    for number in found:
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return ",".join(str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups)
