@@ -9,6 +9,7 @@
 Their content comes from the package and from `data/`, never from a file that someone would have to refresh.
 """
 
+import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -113,6 +114,17 @@ def add_repository_links(app: Any, config: Any) -> None:
     config.myst_url_schemes = schemes | {"repo": {"url": address + "/{{path}}"}}
 
 
+def read_in_parallel(app: Any, config: Any) -> None:
+    """Read pages on several processors, which `jupyter-book build` has no option for.
+
+    Two of its extensions do not say whether that is safe; they keep nothing between pages.
+    """
+    for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
+        if name in app.extensions:
+            app.extensions[name].parallel_read_safe = app.extensions[name].parallel_write_safe = True
+    app.parallel = min(os.cpu_count() or 1, 4)
+
+
 def add_page_scripts(app: Any, pagename: str, templatename: str, context: dict, doctree: Any) -> None:
     """Load a script where the page has something for it to do."""
     for mark, script in PAGE_SCRIPTS.items():
@@ -142,6 +154,7 @@ def setup(app: Any) -> dict[str, bool]:
         app.add_directive(directive, html_directive(module, function))
     app.setup_extension("rlmkb_catalogue")
     app.connect("config-inited", add_repository_links, priority=100)
+    app.connect("config-inited", read_in_parallel)
     app.connect("html-page-context", add_page_scripts, priority=900)
     app.connect("html-page-context", name_folded_cells, priority=901)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

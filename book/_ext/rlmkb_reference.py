@@ -11,9 +11,9 @@ Downloads are written beside the pages when all of them are made.
 import importlib
 import json
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -72,20 +72,27 @@ class Downloads(FromPackage):
 
 
 class Api(FromPackage):
-    """``{api} rlmkb.theory``: the documented functions and classes of a module, or of all modules of a package."""
+    """``{api} rlmkb.theory``: the documented functions and classes of modules, and of all modules of packages.
+
+    ``:without:`` names modules and packages that have a page of their own.
+    """
 
     required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[dict[str, Any]] = {"without": str.split}
 
     def made(self) -> list[nodes.Node]:
-        found: list[nodes.Node] = []
-        for module in modules(self.arguments[0]):
-            section = nodes.section(ids=[nodes.make_id(f"module {module}")], names=[])
-            section += nodes.title("", "", nodes.literal(module, module))
-            options = (":members:", ":ignore-module-all:", ":member-order: bysource")
-            lines = ["```{eval-rst}", f".. automodule:: {module}", *(f"   {option}" for option in options), "```"]
-            self.state.nested_parse(StringList(lines, source=module), self.content_offset, section)
-            found.append(section)
-        return found
+        without = set(self.options.get("without", ()))
+        return [self.described(module) for name in self.arguments[0].split() for module in modules(name, without)]
+
+    def described(self, module: str) -> nodes.section:
+        section = nodes.section(ids=[nodes.make_id(f"module {module}")], names=[])
+        name = module.removeprefix("rlmkb.")
+        section += nodes.title("", "", nodes.literal(name, name))
+        options = (":members:", ":ignore-module-all:", ":member-order: bysource")
+        lines = ["```{eval-rst}", f".. automodule:: {module}", *(f"   {option}" for option in options), "```"]
+        self.state.nested_parse(StringList(lines, source=module), self.content_offset, section)
+        return section
 
 
 def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -97,13 +104,13 @@ def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
             )
 
 
-def modules(name: str) -> Iterator[str]:
+def modules(name: str, without: Container[str] = ()) -> Iterator[str]:
     """A module and, if it is a package, those below it; private ones are left out."""
     yield name
     found = importlib.import_module(name)
     for below in pkgutil.iter_modules(getattr(found, "__path__", []), f"{name}."):
-        if not below.name.rpartition(".")[2].startswith("_"):
-            yield from modules(below.name)
+        if below.name not in without and not below.name.rpartition(".")[2].startswith("_"):
+            yield from modules(below.name, without)
 
 
 def panels(root: Path, pages: set[str]) -> dict[str, str]:

@@ -31,6 +31,8 @@ MENDED = [
     # a column without a name has no heading
     (re.compile(r"<th[^>]*>(?:<p></p>)?</th>"), '<td class="head"></td>'),
 ]
+# Marks around code that change nothing in its look, and are up to a third of a page.
+SPARED = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
 
 
 def derive_addresses(app: Any, config: Any) -> None:
@@ -38,28 +40,38 @@ def derive_addresses(app: Any, config: Any) -> None:
     config.html_baseurl = pub.site_address(repository(config))
 
 
-def add_frame(app: Any, page: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Previews, buttons and the citation of one page."""
-    mend(context)
+def add_foot(app: Any, page: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
+    """Issue link and citation of one page; early, since the theme drops templates that are empty when it looks."""
     if doctree is None or app.builder.name != "html":
         return
-    title = nodes_text(app.env.titles[page])
-    address = app.config.html_baseurl + app.builder.get_target_uri(page)
-    context["metatags"] = f"{context.get('metatags', '')}\n{pub.meta_html(preview(app, title, address, doctree))}"
-    issue = pub.issue_address(repository(app.config), title, address, rlmkb.__version__)
+    title, address, config = words(app.env.titles[page]), page_address(app, page), app.config
+    citation = read_citation(Path(app.srcdir))
+    entry = pub.bibtex(page, title, address, citation, config.html_title, str(config.copyright)) if citation else ""
+    issue = pub.issue_address(repository(config), title, address, rlmkb.__version__)
+    context["page_foot"] = {"edit": None, "issue": issue, "bibtex": entry}
+
+
+def add_frame(app: Any, page: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
+    """Preview and buttons of one page, and the scripts that it needs."""
+    mend(context)
+    if "page_foot" not in context:
+        return
+    foot = context["page_foot"]
+    if context.get("page_source_suffix"):
+        foot["edit"] = context["get_edit_provider_and_url"]()[1]
     for button in header_buttons(context):
         if button.get("label") == "source-issues-button":
-            button["url"] = issue
-    year = str(app.config.copyright)
-    citation = read_citation(Path(app.srcdir))
-    context["page_foot"] = {
-        "edit": context["get_edit_provider_and_url"]()[1] if context.get("page_source_suffix") else None,
-        "issue": issue,
-        "bibtex": pub.bibtex(page, title, address, citation, app.config.html_title, year) if citation else "",
-    }
+            button["url"] = foot["issue"]
+    shown = preview(app, words(app.env.titles[page]), page_address(app, page), doctree)
+    context["metatags"] = f"{context.get('metatags', '')}\n{pub.meta_html(shown)}"
     for mark, script in PAGE_SCRIPTS.items():
-        if mark in (context.get("body") or ""):
+        if mark in context["body"]:
             app.add_js_file(script, loading_method="defer")
+
+
+def page_address(app: Any, page: str) -> str:
+    """Where a page will be."""
+    return app.config.html_baseurl + app.builder.get_target_uri(page)
 
 
 def mend(context: dict) -> None:
@@ -67,7 +79,7 @@ def mend(context: dict) -> None:
     body = context.get("body") or ""
     for pattern, replacement in MENDED:
         body = pattern.sub(replacement, body)
-    context["body"] = body
+    context["body"] = SPARED.sub(r"\1", body)
     listed: Callable[..., Any] | None = context.get("generate_toctree_html")
     if listed:
         # the arrow that opens a chapter's pages has no text
@@ -113,7 +125,7 @@ def description(doctree: nodes.document) -> str:
     return ""
 
 
-def nodes_text(title: nodes.title) -> str:
+def words(title: nodes.title) -> str:
     """A title in words; mathematics in it stays LaTeX."""
     return " ".join(title.astext().split())
 
@@ -131,7 +143,7 @@ def write_files(app: Any, exception: Exception | None) -> None:
     out, config, first = Path(app.outdir), app.config, app.config.root_doc
     target = app.builder.get_target_uri
     render = app.builder.templates.render
-    pages = {page: nodes_text(app.env.titles[page]) for page in [first, *chapters(app)]}
+    pages = {page: words(app.env.titles[page]) for page in [first, *chapters(app)]}
     where = {"title": config.html_title, "base": urlsplit(config.html_baseurl).path}
     lost = where | {
         "style": pub.small_stylesheet(design.css(), ["page", "ink", "line", "accent"]),
@@ -140,9 +152,9 @@ def write_files(app: Any, exception: Exception | None) -> None:
     }
     (out / f"{NOT_FOUND}.html").write_text(render("not-found.html", lost), encoding="utf-8")
     if first != "index":
-        root = where | {"page": target(first), "address": config.html_baseurl + target(first)}
+        root = where | {"page": target(first), "address": page_address(app, first)}
         (out / "index.html").write_text(render("redirect.html", root), encoding="utf-8")
-    addresses = [config.html_baseurl + target(page) for page in sorted(app.env.found_docs)]
+    addresses = [page_address(app, page) for page in sorted(app.env.found_docs)]
     (out / "sitemap.xml").write_text(pub.sitemap(addresses), encoding="utf-8")
 
 
@@ -156,6 +168,7 @@ def setup(app: Any) -> dict[str, bool]:
     for name in ("rlmkb_reference", "rlmkb_glossary"):
         app.setup_extension(name)
     app.connect("config-inited", derive_addresses, priority=101)
+    app.connect("html-page-context", add_foot, priority=400)
     app.connect("html-page-context", add_frame, priority=902)
     app.connect("build-finished", write_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
