@@ -1,10 +1,10 @@
-"""Copy the browser libraries that the book ships into `book/_static/vendor`, or check the copy.
+"""Copy the browser libraries of the book into `book/_static/vendor` and of its tests into `tests/site/vendor`.
 
     python .ci/vendor.py            install the packages locked in .ci/vendor, copy, write MANIFEST.json (needs npm)
-    python .ci/vendor.py --check    recompute every hash of the manifest (needs nothing)
+    python .ci/vendor.py --check    recompute every hash of the manifests (needs nothing)
 
 The site must not ask a third party for anything, so the few files it needs are committed. npm checks each package
-against the sha512 of the lock file; the manifest then holds the sha256 of every copied file.
+against the sha512 of the lock file; a manifest then holds the sha256 of every copied file.
 """
 
 import argparse
@@ -19,14 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / ".ci" / "vendor"
 TARGET = ROOT / "book" / "_static" / "vendor"
+TESTS = ROOT / "tests" / "site" / "vendor"
 MANIFEST = "MANIFEST.json"
 
 # What MathJax loads by itself when a formula uses it; the two large ones (chemistry, proof trees) are left out.
 TEX_EXTENSIONS = ["action", "amscd", "bbox", "boldsymbol", "braket", "cancel", "color", "enclose", "extpfeil", "html",
                   "unicode", "verb"]  # fmt: skip
 
-# (package, files inside it, folder below TARGET)
-COPIES = [
+# (package, files inside it, folder below the target)
+SHIPPED = [
     ("mathjax", ["es5/tex-chtml.js", "LICENSE"], "mathjax"),
     ("mathjax", [f"es5/input/tex/extensions/{name}.js" for name in TEX_EXTENSIONS], "mathjax/input/tex/extensions"),
     ("mathjax", ["es5/output/chtml/fonts/woff-v2/*.woff"], "mathjax/output/chtml/fonts/woff-v2"),
@@ -34,6 +35,7 @@ COPIES = [
     ("vega-lite", ["build/vega-lite.min.js"], "vega"),
     ("vega-embed", ["build/vega-embed.min.js"], "vega"),
 ]
+FOR_TESTS = [("axe-core", ["axe.min.js", "LICENSE", "LICENSE-3RD-PARTY.txt"], "axe")]
 
 # Packages compiled into the three Vega files; their notices are shipped in one text file.
 BUNDLED_PREFIXES = ("d3-", "vega", "topojson-client", "delaunator", "robust-predicates", "internmap",
@@ -53,36 +55,41 @@ def problems(target: Path = TARGET) -> list[str]:
     return found + [f"{name} differs from the manifest" for name in changed]
 
 
-def vendor(target: Path = TARGET) -> None:
-    """Install the locked packages in a temporary folder and copy what the book needs."""
+def vendor() -> None:
+    """Install the locked packages in a temporary folder and copy what the book and its tests need."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(LOCK / name, folder)
         subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True)
         modules = Path(folder, "node_modules")
-        origin = _copy(modules, target)
-        (target / "vega" / "THIRD-PARTY-LICENSES.txt").write_text(_notices(modules), encoding="utf-8")
-        origin["vega/THIRD-PARTY-LICENSES.txt"] = "vega"
+        origin = _copy(SHIPPED, modules, TARGET)
+        (TARGET / "vega" / "THIRD-PARTY-LICENSES.txt").write_text(_notices(modules), encoding="utf-8")
+        _record(origin | {"vega/THIRD-PARTY-LICENSES.txt": "vega"}, TARGET)
+        _record(_copy(FOR_TESTS, modules, TESTS), TESTS)
+
+
+def _record(origin: dict[str, str], target: Path) -> None:
+    """Write the manifest of a folder; `origin` gives the package of each file."""
     locked = json.loads((LOCK / "package-lock.json").read_text())["packages"]
     packages = {
         name: {key: locked[f"node_modules/{name}"][key] for key in ("version", "license", "integrity")}
-        for name in sorted({package for package, _, _ in COPIES})
+        for name in sorted(set(origin.values()))
     }
     files = {name: {"package": origin[name], "sha256": _sha256(target / name)} for name in sorted(origin)}
     manifest = json.dumps({"packages": packages, "files": files}, indent=2)
     (target / MANIFEST).write_text(manifest + "\n", encoding="utf-8")
 
 
-def _copy(modules: Path, target: Path) -> dict[str, str]:
-    """Copy the files of COPIES; returns the package each came from."""
+def _copy(copies: list[tuple], modules: Path, target: Path) -> dict[str, str]:
+    """Copy files of packages; returns the package each came from."""
     shutil.rmtree(target, ignore_errors=True)
     origin = {}
-    for package, patterns, folder in COPIES:
+    for package, patterns, folder in copies:
         (target / folder).mkdir(parents=True, exist_ok=True)
         for pattern in patterns:
             sources = sorted((modules / package).glob(pattern))
             if not sources:
-                raise SystemExit(f"vendor: {package} has no file {pattern}; mend COPIES in .ci/vendor.py")
+                raise SystemExit(f"vendor: {package} has no file {pattern}; mend .ci/vendor.py")
             for source in sources:
                 shutil.copyfile(source, target / folder / source.name)
                 origin[f"{folder}/{source.name}"] = package
@@ -111,10 +118,10 @@ def _sha256(path: Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only compare the folder with its manifest")
+    parser.add_argument("--check", action="store_true", help="only compare the folders with their manifests")
     if not parser.parse_args().check:
         vendor()
-    found = problems()
+    found = problems(TARGET) + problems(TESTS)
     for line in found:
         print(f"vendor: {line}", file=sys.stderr)
     return 1 if found else 0

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
+# Their tests compile programs with JAX, which takes most of their time: not for the quick part.
+COMPILED = (TESTS / "algorithms", TESTS / "verification", TESTS.parent / "rlmkb" / "algorithms")
 PASSED_OVER = ("skipped", "xfailed", "xpassed")
 
 # A slow machine is no fault of the code; CI draws the same examples every time.
@@ -21,6 +23,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker("notebook")
         elif item.path.is_relative_to(TESTS / "site"):
             item.add_marker("site")
+        elif any(item.path.is_relative_to(folder) for folder in COMPILED):
+            item.add_marker("slow")
 
 
 def pytest_sessionfinish(session):

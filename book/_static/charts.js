@@ -30,6 +30,18 @@
       [key, key === "datasets" || key === "values" ? item : inColour(item, styles)]));
   };
 
+  // Once drawn, the same the other way round, so that what is printed from dark mode turns light.
+  const asVariables = (svg, names) => {
+    const styles = getComputedStyle(document.documentElement);
+    const variables = new Map(names.map((name) => [styles.getPropertyValue(name).trim(), `var(${name})`]));
+    for (const node of svg?.querySelectorAll("[fill], [stroke]") ?? []) {
+      for (const key of ["fill", "stroke"]) {
+        const variable = variables.get(node.getAttribute(key));
+        if (variable) node.setAttribute(key, variable);
+      }
+    }
+  };
+
   const specification = (figure, slot) => {
     const stored = JSON.parse(figure.querySelector("script.vl-spec").textContent);
     const spec = inColour(stored, getComputedStyle(document.documentElement));
@@ -74,6 +86,8 @@
         showSettings(slot, kept.signals);
       }
       await view.runAsync();
+      const stored = figure.querySelector("script.vl-spec").textContent;
+      asVariables(slot.querySelector("svg"), [...new Set(stored.match(/--rl-[a-z-]+/g))]);
       for (const bind of slot.querySelectorAll(".vega-bind")) nameInput(bind);
       figure.dataset.drawn = document.documentElement.dataset.theme === "dark" ? "dark" : "light";
     } catch (error) {

@@ -11,7 +11,7 @@ and one seed gives one curve.
 import argparse
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from rlmkb.algorithms import dpo, grpo, ppo, updates
 from rlmkb.algorithms.experiments import document, write
+from rlmkb.algorithms.invocations import Run, rehearsed
 from rlmkb.algorithms.rewards import Verifier
 from rlmkb.algorithms.rollout import Rollouts, sample
 from rlmkb.algorithms.tasks import Task
@@ -92,7 +93,7 @@ def _online(iteration, setting, models, iterations: int, seed: int) -> Curve:
 def learn_dpo(
     setting: dpo.Setting = DPO, task: Task = TASK, pairs: int = 8192, passes: int = 10, seed: int = 0
 ) -> Curve:
-    """Train a policy with DPO on pairs that its own start has sampled; measured by sampling after each pass."""
+    """Train a policy with DPO on pairs of a right and a spoiled answer; measured by sampling after each pass."""
     with jax.enable_x64(True):
         started = time.perf_counter()
         asking, ordering, testing = jax.random.split(jax.random.key(seed), 3)
@@ -110,6 +111,7 @@ def learn_dpo(
         return _curve(range(passes + 1), measured, started)
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def preference_pairs(task: Task, count: int, key: jax.Array) -> dpo.Pairs:
     """The right answer to each prompt, preferred to one with a wrong token in one place."""
     asking, placing, spoiling = jax.random.split(key, 3)
@@ -118,13 +120,13 @@ def preference_pairs(task: Task, count: int, key: jax.Array) -> dpo.Pairs:
     place = jax.random.randint(placing, (count, 1), 0, task.response_length) == jnp.arange(task.response_length)
     shift = jax.random.randint(spoiling, (count, 1), 1, task.vocabulary)
     wrong = jnp.where(place, (right + shift) % task.vocabulary, right)
-    return dpo.Pairs(*(as_rollouts(prompts, responses, task) for responses in (right, wrong)))
+    return dpo.Pairs(*(_given(task, prompts, responses) for responses in (right, wrong)))
 
 
-def as_rollouts(prompts, responses, task) -> Rollouts:
-    """Given responses [n, T] as rollouts; what follows an end token does not count."""
-    ended = jnp.cumsum(responses == task.end, axis=1)
-    mask = (ended - (responses == task.end)) == 0
+def _given(task: Task, prompts: jax.Array, responses: jax.Array) -> Rollouts:
+    """Responses [n, T] that nobody sampled, as rollouts; what follows an end token does not count."""
+    ends = responses == task.end
+    mask = jnp.cumsum(ends, axis=1) - ends == 0
     tokens = jnp.concatenate([prompts, jnp.where(mask, responses, task.end)], axis=1)
     return Rollouts(tokens, mask, jnp.zeros(mask.shape))
 
@@ -142,6 +144,29 @@ def _curve(steps, measured, started: float) -> Curve:
 
 
 LEARN = {"ppo": learn_ppo, "grpo": learn_grpo, "dpo": learn_dpo}
+
+
+def rehearsal(name: str) -> list[Run]:
+    """The invocations of one iteration of a small run (DPO: of one pass over 64 pairs); nothing is computed.
+
+    Examples
+    --------
+    >>> [run.invoked.role.value for run in rehearsal("dpo")]
+    ['policy', 'reference', 'policy']
+    """
+    key = jax.random.key(0)
+    if name == "dpo":
+        setting, policy = replace(DPO, minibatches=1), transformer.initialise(POLICY)
+        pairs = preference_pairs(TASK, 64, key)
+        models = dpo.Models(updates.start(policy, setting.policy_rate), policy)
+        return rehearsed(partial(dpo.train, setting), models, pairs, key)
+    module, setting, start = {"ppo": (ppo, PPO, ppo_models), "grpo": (grpo, GRPO, grpo_models)}[name]
+    *models, reward = start(setting, 0)
+
+    def once(arrays, prompts, key):
+        return module.iteration(setting, module.Models(*arrays, reward), prompts, key)
+
+    return rehearsed(once, models, TASK.prompts(key, setting.prompts), key)
 
 
 def experiment(seeds: int) -> dict:

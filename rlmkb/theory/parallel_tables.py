@@ -50,9 +50,9 @@ ASSUMPTIONS = (
     "Adam, no activation checkpointing",
 )
 GLOBAL_DEPTH_NOTE = (
-    "Printed without P_t, as if the step were not sharded; appendix B-C keeps P_t^2, because shards stay short."
+    "Printed without $P_t$, as if the step were not sharded; appendix B-C keeps $P_t^2$, because shards stay short."
 )
-VOCABULARY_NOTE = "4 V d sits on the boundary ranks of a pipeline, so it is not divided by P_p."
+VOCABULARY_NOTE = "$4 V d$ sits on the boundary ranks of a pipeline, so it is not divided by $P_p$."
 
 _LEADING = {
     Part.PROJECTIONS: d**2, Part.FFN: d**2, Part.EXPERTS: E_a * d * d_e, Part.ATTENTION: m * d,

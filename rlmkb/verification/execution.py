@@ -1,6 +1,7 @@
 """Partitioned programs, run: do they compute what the program on one device computes?"""
 
 from dataclasses import replace
+from functools import cache
 
 import jax
 import numpy as np
@@ -19,15 +20,21 @@ ROUTED = Experts(E=8, E_a=2, d_e=16, capacity=4.0)
 def agree(case: Case) -> list[Agreement]:
     """Loss and gradients of a case on a small model, against one device. Needs as many devices as the layout."""
     model = Model(Shape(L=case.model.shape.L, **SMALL), B=case.model.B, m=16, experts=case.model.experts and ROUTED)
-    words = np.asarray(jax.random.randint(jax.random.key(1), (model.B, model.m + 1), 0, model.shape.V))
-    wanted, found = _one_device(model, words), _partitioned(case, model, words)
+    wanted, found = _one_device(model), _partitioned(case, model)
     apart = jax.tree.map(lambda a, b: float(np.abs(a - b).max() / np.abs(b).max()), found[1], wanted[1])
     loss = abs(found[0] / wanted[0] - 1)
     return [Agreement(case.name, case.author, model.experts is not None, loss, max(jax.tree.leaves(apart)))]
 
 
-def _one_device(model: Model, words: np.ndarray) -> tuple[float, dict]:
-    tokens, targets = words[:, :-1], words[:, 1:]
+def _words(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens and, one place on, targets."""
+    words = np.asarray(jax.random.randint(jax.random.key(1), (model.B, model.m + 1), 0, model.shape.V))
+    return words[:, :-1], words[:, 1:]
+
+
+@cache
+def _one_device(model: Model) -> tuple[float, dict]:
+    tokens, targets = _words(model)
     if model.experts is None:
         plain = transformer.initialise(model.shape)
         loss, gradients = transformer.training_step(model.shape, plain, tokens, {"logits": targets})
@@ -37,8 +44,8 @@ def _one_device(model: Model, words: np.ndarray) -> tuple[float, dict]:
     return float(loss), _layer_by_layer(gradients, stages=1)
 
 
-def _partitioned(case: Case, model: Model, words: np.ndarray) -> tuple[float, dict]:
-    tokens, targets = words[:, :-1], words[:, 1:]
+def _partitioned(case: Case, model: Model) -> tuple[float, dict]:
+    tokens, targets = _words(model)
     step, _ = replace(case, model=model).step()
     if case.author is Author.COMPILER:
         loss, gradients = step(transformer.initialise(model.shape), tokens, {"logits": targets})

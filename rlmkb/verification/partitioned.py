@@ -87,7 +87,8 @@ def _groups() -> dict[str, tuple[Case, ...]]:
     deep, routed = _with_layers(DENSE, 4), replace(DENSE, experts=Experts())
     two, ulysses = Layout(data=2, tensor=4), ContextMethod.ULYSSES
     by_compiler = (Layout(data=8), Layout(data=8, zero=Zero.PARAMETERS), Layout(context=8), Layout(tensor=8), two)
-    wide = (Layout(tensor=8), Layout(tensor=8, sequence=True), two, Layout(context=8), Layout(context=8, method=ulysses))
+    wide = (Layout(tensor=8), Layout(tensor=8, sequence=True), two, Layout(context=8, method=ulysses),
+            Layout(context=8))  # fmt: skip
     stages = (Layout(data=4, pipeline=2, micro_batches=8), Layout(data=2, pipeline=2, tensor=2, micro_batches=8))
     spread = (Layout(), Layout(expert=8, isolated=True), Layout(expert=8), Layout(data=2, expert=4),
               Layout(tensor=2, context=2, expert=2))  # fmt: skip

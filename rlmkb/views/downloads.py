@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from rlmkb.views.markup import Html, code, number_html, table_html
+from rlmkb.views.markup import Html, number_html, table_html
 
 TABLES = "tables.json"
 EVERYTHING = "catalogue.json"
@@ -47,7 +47,8 @@ def data_html(to: Callable[[str], str]) -> str:
     for text in texts:
         name = text.partition(".")[0]
         document = _link(f"{name}.json", to) if f"{name}.json" in made else None
-        rows.append([name.replace("_", " "), _count(text), _link(text, to), document])
+        title = name if document or text == BIBLIOGRAPHY else f"measurements: {name.replace('_', ' ')}"
+        rows.append([title, _count(text), _link(text, to), document])
     formulas = sum(len(one["rows"]) for one in json.loads(made[TABLES]).values())
     rows.append(["formulas of tables III to IX", formulas, None, _link(TABLES, to)])
     return table_html(["What", "Entries", "As text", "As JSON"], rows, name="Data to download")
@@ -86,12 +87,12 @@ def title(path: Path) -> str:
 
 
 def _link(name: str, to: Callable[[str], str]) -> Html:
-    return _anchor(to(name), code(name).text, len(files()[name].encode()))
+    return _anchor(to(name), escape(name), len(files()[name].encode()))
 
 
 def _anchor(address: str, text: str, size: int) -> Html:
     shown = number_html(max(1, round(size / 1000)))
-    return Html(f'<a href="{escape(address)}" download>{text}</a> <span class="rl-unit">{shown} KB</span>')
+    return Html(f'<a href="{escape(address)}" download>{text}</a> <span class="rl-small">{shown} KB</span>')
 
 
 def _json(document: object) -> str:

@@ -4,13 +4,19 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rlmkb.algorithms.listings import Line, Listing, listing
 from rlmkb.algorithms.sources import implemented, numbers
+from rlmkb.views.listing import Listing as Rows
 from rlmkb.views.markup import Html, chip, code, join, small, table_html, text_html
+
+if TYPE_CHECKING:
+    from rlmkb.algorithms.invocations import Run
+    from rlmkb.theory.algorithms import Algorithm
 
 _COLUMNS = ("Line", "What it does", "Path", "Parallelism", "Needs", "In code")
 _NUMBERS = re.compile(r"^ lines? [\d, and-]+:?")
@@ -196,3 +202,29 @@ def _ranges(found: tuple[int, ...]) -> str:
         else:
             groups.append([number])
     return ",".join(str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups)
+
+
+def invocation_table(runs: "Iterable[Run]", algorithm: "Algorithm", caption: str, **at: int) -> Rows:
+    """The invocations of one iteration: sequences and traced FLOPs, and whether theory says the same.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        As `rlmkb.algorithms.invocations.rehearsed` gives them.
+    algorithm : Algorithm
+        The list of `rlmkb.theory.algorithms` to hold them against.
+    caption : str
+        Shown above the table.
+    **at : int
+        Values of the theory's symbols, with ``B`` and ``K``, or ``B_pairs``.
+    """
+    from rlmkb.algorithms import invocations
+
+    runs = list(runs)
+    sequences, work = invocations.sequences_run(runs), invocations.work_run(runs)
+    listed, formula = invocations.sequences_by_theory(algorithm, **at), invocations.work_by_theory(algorithm, **at)
+    rows = []
+    for one in dict.fromkeys([*listed, *sequences]):
+        run, by_list = (sequences.get(one, 0), work.get(one, 0)), (listed.get(one, 0), formula.get(one, 0))
+        rows.append((one.stage.value, one.role.value, one.call.value, *run, "exact" if run == by_list else "differs"))
+    return Rows(caption, ("Stage", "Model", "Call", "Sequences", "FLOP traced", "Theory"), tuple(rows))

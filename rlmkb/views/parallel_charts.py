@@ -132,7 +132,7 @@ def stack(
     pick : str
         The architecture shown first.
     layout : str, optional
-        A column with two values, whose bars stand beside each other for each degree; those of the first are pale.
+        A column with two values, whose bars stand beside each other for each degree; those of the first are faint.
     """
     import altair as alt
 

@@ -87,8 +87,9 @@ def test_licences_are_whole(files, pyproject):
     assert len(files["LICENSE-text"]) > 18_000
 
 
-def test_vendored_files_are_those_of_the_manifest():
-    assert vendor.problems() == []
+@pytest.mark.parametrize("folder", [vendor.TARGET, vendor.TESTS], ids=["book", "tests"])
+def test_vendored_files_are_those_of_the_manifest(folder):
+    assert vendor.problems(folder) == []
 
 
 def test_a_changed_lost_or_added_vendored_file_is_noticed(tmp_path):
@@ -103,11 +104,14 @@ def test_a_changed_lost_or_added_vendored_file_is_noticed(tmp_path):
     assert len(vendor.problems(tmp_path)) == 1
 
 
-def test_vendored_versions_are_the_locked_ones_and_named_in_notice(files):
+@pytest.mark.parametrize(
+    ("folder", "kind"), [(vendor.TARGET, "dependencies"), (vendor.TESTS, "devDependencies")], ids=["book", "tests"]
+)
+def test_vendored_versions_are_the_locked_ones_and_named_in_notice(files, folder, kind):
     import json
 
-    manifest = json.loads((vendor.TARGET / vendor.MANIFEST).read_text())
-    wanted = json.loads(files[".ci/vendor/package.json"])["dependencies"]
+    manifest = json.loads((folder / vendor.MANIFEST).read_text())
+    wanted = json.loads(files[".ci/vendor/package.json"])[kind]
     locked = json.loads(files[".ci/vendor/package-lock.json"])["packages"]
     assert {name: entry["version"] for name, entry in manifest["packages"].items()} == wanted
     for name, entry in manifest["packages"].items():
@@ -116,3 +120,9 @@ def test_vendored_versions_are_the_locked_ones_and_named_in_notice(files):
         assert re.search(rf"^{name}\s+{entry['license']}", files["NOTICE"], re.MULTILINE)
     folders = {name.split("/")[0] for name in manifest["files"]}
     assert all(f"{folder}/LICENSE" in manifest["files"] for folder in folders)
+
+
+def test_the_newest_change_is_of_this_version(files):
+    import rlmkb
+
+    assert re.findall(r"^## (\d[\w.]*)", files["CHANGELOG.md"], re.MULTILINE)[0] == rlmkb.__version__

@@ -44,7 +44,8 @@ window.checks = (() => {
   ];
 
   const structure = () => {
-    const found = [], headings = all("article h1").length, root = document.scrollingElement;
+    const found = [], root = document.scrollingElement;
+    const headings = all("main h1").filter((heading) => heading.getClientRects().length).length;
     if (headings !== 1) found.push(`${headings} main headings`);
     if (!document.documentElement.lang) found.push("the page names no language");
     const excess = root.scrollWidth - root.clientWidth;
@@ -69,7 +70,7 @@ window.checks = (() => {
   };
   const faint = () => {
     const found = new Set();
-    const texts = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+    const texts = document.createTreeWalker(document.querySelector("article") ?? document.querySelector("main"), NodeFilter.SHOW_TEXT);
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       const node = text.parentElement, style = getComputedStyle(node);
       const seen = text.textContent.trim() && node.getClientRects().length && style.visibility === "visible";
@@ -85,5 +86,48 @@ window.checks = (() => {
     return [...found];
   };
 
-  return { settle, faults, faint };
+  // A table wider than its place scrolls there, can be scrolled with the keyboard, and keeps its first column.
+  const scrolls = (node) => ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
+  const tables = () => all("article table").filter((table) => table.getClientRects().length).flatMap((table) => {
+    let place = table.parentElement;
+    while (place.tagName !== "ARTICLE" && !scrolls(place)) place = place.parentElement;
+    const name = start(table.textContent.replace(/\s+/g, " "), 40);
+    if (table.offsetWidth <= place.clientWidth + 1) return [];
+    if (place.tagName === "ARTICLE") return [`wide table without a place to scroll: ${name}`];
+    const found = place.tabIndex < 0 ? [`wide table that the keyboard cannot scroll: ${name}`] : [];
+    const first = [...table.rows].map((row) => row.cells[0]).find((cell) => cell && cell.colSpan === 1);
+    place.scrollLeft = place.scrollWidth;
+    const moved = first && place.getBoundingClientRect().left - first.getBoundingClientRect().left > 2;
+    place.scrollLeft = 0;
+    return moved ? [...found, `wide table whose first column scrolls away: ${name}`] : found;
+  });
+
+  // Accessibility by axe-core. It knows no MathML (https://github.com/dequelabs/axe-core/issues/3285), so that is put in
+  // as the text it stands for; the drawing of a formula is hidden from assistive technology and need not be looked at.
+  const audit = async (runOnly) => {
+    for (const drawing of all("mjx-math")) drawing.replaceChildren();
+    for (const formula of all("mjx-assistive-mml")) formula.textContent = formula.textContent;
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"], ...(runOnly && { runOnly }) });
+    return violations.flatMap(({ id, nodes }) => nodes.map((node) =>
+      `axe, ${id}: ${node.target.join(" ")}: ${(node.failureSummary ?? "").split("\n")[1]?.trim() ?? ""}`));
+  };
+
+  // What the Tab key stops at, and whether one sees where one is.
+  const focus = () => {
+    const node = document.activeElement;
+    if (!node || node === document.body) return null;
+    const style = getComputedStyle(node), outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    const box = node.getBoundingClientRect();
+    return {
+      name: start(node.outerHTML, 90),
+      seen: (outlined || style.boxShadow !== "none") && box.width > 0 && box.height > 0,
+    };
+  };
+
+  const moving = () => all("*").filter((node) => {
+    const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(node);
+    return /[1-9]/.test(transitionDuration) || animationName !== "none" || scrollBehavior === "smooth";
+  }).map((node) => start(node.outerHTML, 60));
+
+  return { settle, faults, faint, tables, audit, focus, moving };
 })();

@@ -1,22 +1,20 @@
 """A browser on the built site, cut off from everything but this machine's own server."""
 
-import functools
-import shutil
-import threading
 from dataclasses import dataclass, field
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 import book
+import browser as browsing
 import guards
+from rlmkb.views.publication import site_address
 
 SITE = guards.ROOT / "_build" / "html"
 CHECKS = Path(__file__).with_name("checks.js")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--hide-scrollbars"]  # fmt: skip
+CONFIG = yaml.safe_load((guards.ROOT / "_config.yml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
@@ -28,60 +26,50 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(site):
-    """Where the site is served, for example http://127.0.0.1:40123."""
+def home() -> str:
+    """The address at which the site is published."""
+    return site_address(CONFIG["repository"]["url"])
 
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(site)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+@pytest.fixture(scope="session")
+def address(site, home):
+    """Where the site is served, below the path that it is published at: http://127.0.0.1:40123/path."""
+    with browsing.served(site, urlsplit(home).path) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
 def browser():
     """Chromium; a machine without one fails, since nothing else looks at the pages."""
-    from playwright.sync_api import sync_playwright
-
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not found:
-        pytest.fail(
-            f"no browser found (looked for {', '.join(BROWSERS)}); on Debian: apt-get install chromium",
-            pytrace=False,
-        )
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=QUIET)
-        yield running
-        running.close()
+    try:
+        with browsing.browser() as running:
+            yield running
+    except FileNotFoundError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @dataclass
 class Visit:
-    """One page opened in a fresh browser profile, and everything that went wrong meanwhile."""
+    """A tab with a fresh browser profile, and everything that went wrong in it."""
 
     page: object
+    address: str
     problems: list[str] = field(default_factory=list)
 
-    def listen(self, address: str) -> None:
-        def guard(route):
-            url = route.request.url
-            if url.startswith((address, "data:", "blob:")):
-                route.continue_()
-            else:
-                self.problems.append(f"asked a third party: {url}")
-                route.abort()
-
-        self.page.route("**/*", guard)
+    def __post_init__(self) -> None:
+        self.page.on("request", self._request)
         self.page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
         self.page.on("requestfailed", lambda request: self.problems.append(f"request failed: {request.url}"))
         self.page.on("console", self._console)
         self.page.on("response", self._response)
+
+    def open(self, name: str, query: str = "") -> None:
+        """Open a page of the site by its name, such as ``book/index``."""
+        self.page.goto(f"{self.address}/{name}.html?{query}", wait_until="load")
+
+    def _request(self, request) -> None:
+        if not request.url.startswith((f"{self.address}/", "data:", "blob:")):
+            self.problems.append(f"asked a third party: {request.url}")
 
     def _console(self, message) -> None:
         if message.type in ("error", "warning"):
@@ -97,14 +85,13 @@ def visit(browser, address):
     """A function that opens a page of the site: ``visit("book/index", width=390, scheme="dark")``."""
     contexts = []
 
-    def open_page(name: str, width: int = 1280, scheme: str = "light", query: str = "") -> Visit:
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme, service_workers="block")
+    def open_page(name, width=1280, scheme="light", query="", motion="no-preference", at=address) -> Visit:
+        look = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme, "reduced_motion": motion}
+        context = browser.new_context(**look, service_workers="block")
         contexts.append(context)
         context.add_init_script(path=CHECKS)
-        seen = Visit(context.new_page())
-        seen.listen(address)
-        seen.page.goto(f"{address}/{name}.html?{query}", wait_until="load")
+        seen = Visit(context.new_page(), at)
+        seen.open(name, query)
         return seen
 
     yield open_page

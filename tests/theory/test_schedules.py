@@ -1,5 +1,7 @@
 """Pipeline schedules: each formula against the schedule played event by event."""
 
+from itertools import pairwise
+
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -62,7 +64,7 @@ def test_every_pass_happens_once_after_what_it_needs(case):
         assert all(done[need] <= slot.start for need in outside)
     for rank in range(ranks):
         slots = played.of(rank)
-        assert all(one.end <= other.start for one, other in zip(slots, slots[1:], strict=False))
+        assert all(one.end <= other.start for one, other in pairwise(slots))
         assert sum(slot.end - slot.start for slot in slots) == pytest.approx(3 * pieces)
 
 

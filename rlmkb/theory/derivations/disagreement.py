@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import sympy
 
@@ -46,7 +47,7 @@ class Disagreement:
     why: str
     where: tuple[Formula, ...] = ()
 
-    @property
+    @cached_property
     def gap(self) -> sympy.Expr:
         """other - ours, simplified; in the handles of `where` if there are any.
 

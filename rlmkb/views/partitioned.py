@@ -1,0 +1,115 @@
+"""Tables and the chart of partitioned programs beside their formulas, for the chapter that compares them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rlmkb.views import charts
+from rlmkb.views.listing import Listing, listing
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+    from rlmkb.verification.partitioned import Row
+
+UNITS = {"work": "FLOP", "inputs": "bytes", "gradients": "bytes", "state": "bytes", "kept": "bytes", "sent": "elements"}
+AUTHORS = {"compiler": "compiler", "hand": "by hand"}
+
+
+def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
+    """One quantity of one device, compiled and by formula, with the reason for what is beyond a twentieth.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        As `rlmkb.verification.partitioned.compare` gives them; those of other quantities are passed over.
+    quantity : str
+        ``"work"``, ``"inputs"``, ``"gradients"``, ``"state"``, ``"kept"`` or ``"sent"``.
+    caption : str
+        Shown above the table.
+
+    Examples
+    --------
+    >>> from rlmkb.verification.partitioned import Row
+    >>> compared([Row("data 8", "hand", False, "work", "", 1.01e9, 1e9)], "work", "Work of one device")
+    layout  exchanges  FLOP, compiled  by formula  ratio  beyond 5%, because
+    data 8  by hand    1.01 × 10^9     1 × 10^9    1.010
+    """
+    from rlmkb.verification.explanations import explanation
+
+    chosen = [row for row in rows if row.quantity == quantity]
+    extended = any(_extended(row) for row in chosen)
+    lines = []
+    for row in chosen:
+        line = {"layout": row.layout, "exchanges": AUTHORS[row.author]}
+        if any(row.what for row in chosen) and quantity in ("sent", "state"):
+            line["what"] = row.what
+        line |= {f"{UNITS[quantity]}, compiled": float(row.compiled), "by formula": float(row.formula),
+                 "ratio": f"{row.ratio:.3f}"}  # fmt: skip
+        if extended:
+            line["to all that is known"] = f"{row.known_ratio:.3f}" if _extended(row) else ""
+        lines.append({**line, "beyond 5%, because": explanation(row) or ""})
+    return listing(lines, caption)
+
+
+def _extended(row: "Row") -> bool:
+    return row.known is not None and abs(row.known / row.formula - 1) > 1e-9
+
+
+def kept_per_token(rows: Iterable["Row"], tokens: int, width: int) -> Listing:
+    """What a layer keeps for its backward pass, in hidden states for each token of a device's own share.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        Those of other quantities are passed over.
+    tokens, width : int
+        Of the whole batch, and of the hidden state.
+    """
+    from rlmkb.verification.partitioned import BYTES, DEVICES
+
+    lines = []
+    for row in rows:
+        if row.quantity == "kept":
+            share = tokens / (1 if row.layout == "one device" else DEVICES) * width * BYTES
+            values = (row.compiled, row.formula, row.known)
+            compiled, by_list, traced = (round(value / share, 1) for value in values)
+            lines.append({"layout": row.layout, "compiled": compiled, "by the list": by_list, "as traced": traced,
+                          "over the list": f"{row.ratio:.2f}", "over the trace": f"{row.known_ratio:.2f}"})  # fmt: skip
+    return listing(lines, "Kept per layer, in hidden states per token of an equal share")
+
+
+def sent_frame(rows: Iterable["Row"]) -> "pd.DataFrame":
+    """What each layout sends, one line for each group of axes."""
+    import pandas as pd
+
+    lines = [
+        {"program": f"{row.layout}{' (experts)' if row.experts else ''}, {AUTHORS[row.author]}: "
+                    f"{row.what.split(':')[0]}",
+         "exchanges": AUTHORS[row.author], "compiled": row.compiled, "formula": row.formula,
+         "ratio": round(row.ratio, 3)}
+        for row in rows if row.quantity == "sent"
+    ]  # fmt: skip
+    return pd.DataFrame(lines).sort_values("formula", ascending=False, ignore_index=True)
+
+
+def sent_chart(frame: "pd.DataFrame") -> "alt.LayerChart":
+    """Elements that a device sends: a tick for the formula, a dot for the compiled program."""
+    import altair as alt
+
+    axis = charts.powers_axis(title="elements that a device sends in a step")
+    scale = alt.Scale(type="log")
+    order = list(frame["program"])
+    base = alt.Chart(frame).encode(
+        y=alt.Y("program:N", title=None, sort=order, axis=alt.Axis(labelLimit=330)),
+        tooltip=["program", alt.Tooltip("compiled", format=",.0f"), alt.Tooltip("formula", format=",.0f"), "ratio"],
+    )
+    hues = alt.Scale(domain=list(AUTHORS.values()), range=[charts.colour("assessment"), charts.colour("training")])
+    tick = base.mark_tick(thickness=3, size=16, color=charts.colour("muted")).encode(
+        x=alt.X("formula:Q", scale=scale, axis=axis)
+    )
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=alt.X("compiled:Q", scale=scale, axis=axis),
+        color=alt.Color("exchanges:N", scale=hues, title="exchanges"),
+    )
+    return (tick + dot).properties(height={"step": 20})
