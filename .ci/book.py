@@ -2,8 +2,8 @@
 
     python .ci/book.py [--fresh]
 
-One rule decides, so that no page can be stale: a digest of every file that can reach a page is recorded after a
-build without a warning. The same digest and an untouched site: nothing to do. Anything else: build from an empty
+One rule decides, so that no page can be stale: a digest of every file that can reach a page, and the number of tests,
+which a page tells, are recorded after a build without a warning. The same digest and an untouched site: nothing to do. Anything else: build from an empty
 folder. A build that fails or warns records nothing, so the next one is red as well.
 """
 
@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import guards
+from rlmkb.views.status import count_tests
 
 ROOT = guards.ROOT
 # What can reach a page. Tests, binder and workflows cannot.
@@ -35,7 +36,7 @@ def build(root: Path = ROOT, fresh: bool = False) -> int:
     if not fresh and is_current(root):
         print("the book is up to date")
         return _tell(site)
-    started, sources = time.monotonic(), digest(root, SOURCES)
+    started, sources = time.monotonic(), made_from(root)
     shutil.rmtree(root / "_build", ignore_errors=True)
     if guards.report(guards.all_problems(root)):
         return 1
@@ -50,7 +51,7 @@ def build(root: Path = ROOT, fresh: bool = False) -> int:
     missing = [page for page in guards.toc_pages(root) if not (site / f"{page}.html").is_file()]
     if guards.report(f"{page} is listed in _toc.yml but was not built" for page in missing):
         return 1
-    record.write_text(json.dumps({"sources": sources, "site": digest(site, ["."])}), encoding="utf-8")
+    record.write_text(json.dumps(sources | {"site": digest(site, ["."])}), encoding="utf-8")
     print(f"built {len(guards.toc_pages(root))} pages in {time.monotonic() - started:.0f} s")
     return _tell(site)
 
@@ -60,8 +61,13 @@ def is_current(root: Path = ROOT) -> bool:
     record = root / "_build" / "made-from.json"
     if not record.is_file():
         return False
-    now = {"sources": digest(root, SOURCES), "site": digest(root / "_build" / "html", ["."])}
+    now = made_from(root) | {"site": digest(root / "_build" / "html", ["."])}
     return json.loads(record.read_text(encoding="utf-8")) == now
+
+
+def made_from(root: Path) -> dict[str, str | int]:
+    """What the pages depend on."""
+    return {"sources": digest(root, SOURCES), "tests": count_tests(root / "tests")}
 
 
 def digest(folder: Path, names: Iterable[str]) -> str:

@@ -24,8 +24,8 @@ def explanation(row: Row) -> str | None:
 
     Examples
     --------
-    >>> explanation(Row("pipeline 2, 4 micro-batches", "hand", False, "work", "", 1.25, 1.0))
-    'every stage computes in every tick, the bubble too'
+    >>> explanation(Row("pipeline 2", "hand", False, "work", "", 1.25, 1.0))
+    'stages compute in every tick, the bubble too'
     """
     if row.formula and abs(row.ratio - 1) <= MARGIN:
         return None
@@ -44,11 +44,10 @@ def _reason(row: Row) -> str | None:
         return KEPT_NORMS if row.layout.endswith(_SPLIT) else KEPT
     if row.quantity != "sent":
         return None
-    axes = row.what.split(":")[0]
     if row.author == Author.COMPILER:
-        return {"tensor": THREE_SUMS, "data": TWICE}.get(axes)
+        return {"tensor": THREE_SUMS, "data": TWICE}.get(row.axes)
     if pipeline:
-        return {"tensor": BUBBLE_SENDS, "pipeline": ALL_STAGES}.get(axes)
+        return {"tensor": BUBBLE_SENDS, "pipeline": ALL_STAGES}.get(row.axes)
     return None
 
 

@@ -138,9 +138,8 @@ class Layout:
             "tensor": " with sequence" if self.sequence else "",
             "context": f", {self.method}",
             "expert": ", isolated" if self.isolated else "",
-            "pipeline": f", {self.micro_batches} micro-batches",
         }
-        return ", ".join(f"{axis} {self.degree(axis)}{notes[axis]}" for axis in self.used) or "one device"
+        return ", ".join(f"{axis} {self.degree(axis)}{notes.get(axis, '')}" for axis in self.used) or "one device"
 
     def strategy(self, model: Model) -> Strategy:
         """The same as a partition of the theory."""

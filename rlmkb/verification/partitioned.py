@@ -138,6 +138,16 @@ class Row:
     known: float | None = None
 
     @property
+    def axes(self) -> str:
+        """Of an exchange: the axes whose ranks take part."""
+        return self.what.partition(": ")[0] if self.quantity == "sent" else ""
+
+    @property
+    def collectives(self) -> str:
+        """Of an exchange: what XLA has, and how often."""
+        return self.what.partition(": ")[2]
+
+    @property
     def ratio(self) -> float:
         """Compiled over formula."""
         return self.compiled / self.formula

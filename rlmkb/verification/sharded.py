@@ -163,14 +163,16 @@ def _copied(array: jax.Array, *axes: str) -> jax.Array:
 
 
 def _enter(layout: Layout, x: jax.Array) -> jax.Array:
-    """Megatron's f, into a part that tensor parallelism splits; with sequence parallelism an all-gather."""
+    """Megatron's f: into a part that tensor parallelism splits."""
     if not layout.cuts("tensor"):
         return x
-    return lax.all_gather(x, "tensor", axis=1, tiled=True) if layout.sequence else _copied(x, "tensor")
+    if layout.sequence:
+        return lax.all_gather(x, "tensor", axis=1, tiled=True)
+    return _copied(x, "tensor")
 
 
 def _leave(layout: Layout, x: jax.Array) -> jax.Array:
-    """Megatron's g, out of such a part: partial results are added up."""
+    """Megatron's g: out of such a part, partial results added up."""
     if not layout.cuts("tensor"):
         return x
     if layout.sequence:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rlmkb.verification.partitioned import Row
 
 UNITS = {"work": "FLOP", "inputs": "bytes", "gradients": "bytes", "state": "bytes", "kept": "bytes", "sent": "elements"}
+NO_BREAK = "\N{NON-BREAKING HYPHEN}"
 AUTHORS = {"compiler": "compiler", "hand": "by hand"}
 
 
@@ -32,24 +33,27 @@ def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
     --------
     >>> from rlmkb.verification.partitioned import Row
     >>> compared([Row("data 8", "hand", False, "work", "", 1.01e9, 1e9)], "work", "Work of one device")
-    layout  exchanges  FLOP, compiled  by formula  ratio  beyond 5%, because
-    data 8  by hand    1.01 × 10^9     1 × 10^9    1.010
+    layout  ratio  FLOP, compiled  by formula
+    data 8  1.010  1.01 × 10^9     1 × 10^9
     """
     from rlmkb.verification.explanations import explanation
 
     chosen = [row for row in rows if row.quantity == quantity]
-    extended = any(_extended(row) for row in chosen)
-    lines = []
-    for row in chosen:
-        line = {"layout": row.layout, "exchanges": AUTHORS[row.author]}
-        if any(row.what for row in chosen) and quantity in ("sent", "state"):
-            line["what"] = row.what
-        line |= {f"{UNITS[quantity]}, compiled": float(row.compiled), "by formula": float(row.formula),
-                 "ratio": f"{row.ratio:.3f}"}  # fmt: skip
-        if extended:
-            line["to all that is known"] = f"{row.known_ratio:.3f}" if _extended(row) else ""
-        lines.append({**line, "beyond 5%, because": explanation(row) or ""})
-    return listing(lines, caption)
+    columns = {
+        "layout": [row.layout for row in chosen],
+        "exchanges": [AUTHORS[row.author] for row in chosen],
+        "over": [row.axes for row in chosen],
+        "ratio": [f"{row.ratio:.3f}" for row in chosen],
+        "to all known": [f"{row.known_ratio:.3f}" if _extended(row) else "" for row in chosen],
+        f"{UNITS[quantity]}, compiled": [float(row.compiled) for row in chosen],
+        "by formula": [float(row.formula) for row in chosen],
+        "collectives": [row.collectives.replace("-", NO_BREAK) for row in chosen],
+        "beyond 5%, because": [explanation(row) or "" for row in chosen],
+    }
+    if len(set(columns["exchanges"])) < 2:
+        del columns["exchanges"]
+    shown = {name: values for name, values in columns.items() if any(values)}
+    return listing([dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)], caption)
 
 
 def _extended(row: "Row") -> bool:
@@ -85,7 +89,7 @@ def sent_frame(rows: Iterable["Row"]) -> "pd.DataFrame":
 
     lines = [
         {"program": f"{row.layout}{' (experts)' if row.experts else ''}, {AUTHORS[row.author]}: "
-                    f"{row.what.split(':')[0]}",
+                    f"{row.axes}",
          "exchanges": AUTHORS[row.author], "compiled": row.compiled, "formula": row.formula,
          "ratio": round(row.ratio, 3)}
         for row in rows if row.quantity == "sent"

@@ -10,18 +10,15 @@ from rlmkb.views.markup import table_html
 _TEST = re.compile(r"^ *def test_", re.MULTILINE)
 
 
-def test_functions(folder: Path) -> int:
+def count_tests(folder: Path) -> int:
     """Tests below a folder; one that runs on many inputs counts once.
 
     Examples
     --------
-    >>> test_functions(Path("no such folder"))
+    >>> count_tests(Path("no such folder"))
     0
     """
     return sum(len(_TEST.findall(path.read_text(encoding="utf-8"))) for path in sorted(folder.rglob("test_*.py")))
-
-
-test_functions.__test__ = False  # a tool, not a test
 
 
 def code_cells(notebooks: Iterable[Path]) -> int:
@@ -55,7 +52,7 @@ def status_html(root: Path, notebooks: Iterable[Path]) -> str:
         "symbols, with those of single models": len(SYMBOLS),
         "chapters that are executed and compared": len(chapters),
         "their cells of code": code_cells(chapters),
-        "test functions": test_functions(root / "tests"),
+        "test functions": count_tests(root / "tests"),
         **entries,
         "works in the bibliography": files()[BIBLIOGRAPHY].count("\n@"),
     }

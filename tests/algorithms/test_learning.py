@@ -70,6 +70,14 @@ def test_fresh_samples_are_not_stale():
     assert all(row["token_kl"] > 1e-4 and row["effective_sample_size"] < 1 for row in old)
 
 
+@pytest.mark.slow
+def test_the_stored_drift_is_what_its_command_computes():
+    rows = stored("staleness").query("algorithm == 'grpo' and objective == 'coupled' and staleness == 4 and seed == 1")
+    again = list(staleness.run("grpo", "coupled", 4, seed=1, iterations=40, every=20))
+    for name in staleness.MEASURES:
+        np.testing.assert_allclose([row[name] for row in again], rows[name].iloc[:2], rtol=1e-3, atol=1e-9)
+
+
 # --- stored results --------------------------------------------------------------------------------------------------
 
 

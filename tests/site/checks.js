@@ -112,16 +112,18 @@ window.checks = (() => {
       `axe, ${id}: ${node.target.join(" ")}: ${(node.failureSummary ?? "").split("\n")[1]?.trim() ?? ""}`));
   };
 
-  // What the Tab key stops at, and whether one sees where one is.
+  // What the Tab key stops at, and whether anything about it changes with the focus.
+  const look = (node) => [[node, ""], [node, "::before"], [node, "::after"], ...[...node.children].map((one) => [one, ""])]
+    .map(([one, part]) => getComputedStyle(one, part || null))
+    .map((style) => `${style.outlineStyle} ${style.outlineWidth} ${style.boxShadow} ${style.backgroundColor}`).join();
   const focus = () => {
     const node = document.activeElement;
     if (!node || node === document.body) return null;
-    const style = getComputedStyle(node), outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
-    const box = node.getBoundingClientRect();
-    return {
-      name: start(node.outerHTML, 90),
-      seen: (outlined || style.boxShadow !== "none") && box.width > 0 && box.height > 0,
-    };
+    const focused = look(node);
+    node.blur();
+    const seen = look(node) !== focused;
+    node.focus();
+    return { name: start(node.outerHTML, 90), seen };
   };
 
   const moving = () => all("*").filter((node) => {

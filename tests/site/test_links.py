@@ -10,7 +10,7 @@ import yaml
 
 import guards
 
-GENERATED = {"index", "genindex", "search"}  # pages that Sphinx adds
+GENERATED = {"index", "search", "404"}  # pages that stand in no table of contents
 IN_STYLESHEET = re.compile(r"(?:url\(|@import)\s*['\"]?(https?:[^'\")]+)")
 LOADING = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("embed", "src")}
 
@@ -40,7 +40,13 @@ def html_files(site: Path) -> list[Path]:
     return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
 
 
-def broken_links(site: Path) -> list[str]:
+def place(link: str, page: Path, site: Path, base: str) -> Path:
+    """The file that a link leads to; one that begins at the root leads below the path that the site is published at."""
+    path = unquote(urlsplit(link).path)
+    return (site / path.removeprefix(base) if path.startswith(base) else page.parent / path).resolve()
+
+
+def broken_links(site: Path, base: str = "/") -> list[str]:
     """Links to a page, file or anchor that does not exist; a fragment with `=` is the state of a form."""
     pages = {path: Page(path) for path in html_files(site)}
     found = []
@@ -49,7 +55,7 @@ def broken_links(site: Path) -> list[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = place(link, path, site, base) if parts.path else path
             anchor = unquote(parts.fragment)
             if not target.is_file():
                 found.append(f"{path.relative_to(site)}: {link} leads nowhere")
@@ -58,7 +64,7 @@ def broken_links(site: Path) -> list[str]:
     return found
 
 
-def foreign_files(site: Path) -> list[str]:
+def foreign_files(site: Path, base: str = "/") -> list[str]:
     """What a page or a stylesheet would load from another host, or from a file that is not there."""
     found = []
     for path in html_files(site):
@@ -66,7 +72,7 @@ def foreign_files(site: Path) -> list[str]:
             parts = urlsplit(loaded)
             if parts.netloc:
                 found.append(f"{path.relative_to(site)} loads {loaded}")
-            elif parts.scheme != "data" and not (path.parent / unquote(parts.path)).is_file():
+            elif parts.scheme != "data" and not place(loaded, path, site, base).is_file():
                 found.append(f"{path.relative_to(site)} loads {loaded}, which is not there")
     for path in sorted(site.rglob("*.css")):
         loaded = IN_STYLESHEET.findall(path.read_text(encoding="utf-8"))
@@ -100,12 +106,12 @@ def test_every_page_can_be_edited_and_every_notebook_run(site):
         assert (binder in links) == source.endswith(".ipynb"), name
 
 
-def test_inner_links_arrive(site):
-    assert broken_links(site) == []
+def test_inner_links_arrive(site, home):
+    assert broken_links(site, urlsplit(home).path) == []
 
 
-def test_nothing_is_loaded_from_elsewhere(site):
-    assert foreign_files(site) == []
+def test_nothing_is_loaded_from_elsewhere(site, home):
+    assert foreign_files(site, urlsplit(home).path) == []
 
 
 def test_a_sound_site_has_no_findings(small_site):
