@@ -3,8 +3,9 @@
     python .ci/book.py [--fresh]
 
 One rule decides, so that no page can be stale: a digest of every file that can reach a page, and the number of tests,
-which a page tells, are recorded after a build without a warning. The same digest and an untouched site: nothing to do. Anything else: build from an empty
-folder. A build that fails or warns records nothing, so the next one is red as well.
+which a page tells, are recorded after a build without a warning. The same record and an untouched site: nothing to
+do. Anything else: build from an empty folder. A build that fails or warns records nothing, so the next one is red as
+well.
 """
 
 import argparse

@@ -6,10 +6,10 @@ from rlmkb.verification.partitioned import Author, Row
 MARGIN = 0.05
 
 BUBBLE = "stages compute in every tick, the bubble too"
-BUBBLE_SENDS = "ticks of the bubble send too"
-ALL_STAGES = f"{BUBBLE_SENDS}, and all stages sum the embedding's gradient"
-THREE_SUMS = "query, key and value each sum the gradient of their input"
-TWICE = "the embedding's gradients, of look-up and head, are summed one by one"
+BUBBLE_SENDS = "ticks of the bubble send"
+ALL_STAGES = f"{BUBBLE_SENDS}; all stages sum the embedding"
+THREE_SUMS = "three gradients of one input, summed apart"
+TWICE = "two gradients of the embedding, summed apart"
 KEPT = "kept besides: normalised values, a second version of attention's shares"
 KEPT_NORMS = f"{KEPT}; norms are whole on every rank"
 

@@ -1,5 +1,6 @@
 """Tables and the chart of partitioned programs beside their formulas, for the chapter that compares them."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from rlmkb.verification.partitioned import Row
 
-UNITS = {"work": "FLOP", "inputs": "bytes", "gradients": "bytes", "state": "bytes", "kept": "bytes", "sent": "elements"}
-NO_BREAK = "\N{NON-BREAKING HYPHEN}"
 AUTHORS = {"compiler": "compiler", "hand": "by hand"}
 
 
@@ -33,27 +32,38 @@ def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
     --------
     >>> from rlmkb.verification.partitioned import Row
     >>> compared([Row("data 8", "hand", False, "work", "", 1.01e9, 1e9)], "work", "Work of one device")
-    layout  ratio  FLOP, compiled  by formula
-    data 8  1.010  1.01 × 10^9     1 × 10^9
+    layout  ratio  compiled     formula
+    data\N{NO-BREAK SPACE}8  1.010  1.01 × 10^9  1 × 10^9
     """
     from rlmkb.verification.explanations import explanation
 
     chosen = [row for row in rows if row.quantity == quantity]
     columns = {
-        "layout": [row.layout for row in chosen],
+        "layout": [unbroken(row.layout) for row in chosen],
         "exchanges": [AUTHORS[row.author] for row in chosen],
         "over": [row.axes for row in chosen],
         "ratio": [f"{row.ratio:.3f}" for row in chosen],
         "to all known": [f"{row.known_ratio:.3f}" if _extended(row) else "" for row in chosen],
-        f"{UNITS[quantity]}, compiled": [float(row.compiled) for row in chosen],
-        "by formula": [float(row.formula) for row in chosen],
-        "collectives": [row.collectives.replace("-", NO_BREAK) for row in chosen],
+        "compiled": [float(row.compiled) for row in chosen],
+        "formula": [float(row.formula) for row in chosen],
+        "collectives": [unbroken(row.collectives) for row in chosen],
         "beyond 5%, because": [explanation(row) or "" for row in chosen],
     }
     if len(set(columns["exchanges"])) < 2:
         del columns["exchanges"]
     shown = {name: values for name, values in columns.items() if any(values)}
     return listing([dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)], caption)
+
+
+def unbroken(text: str) -> str:
+    """The text with line breaks after commas and before words only: not inside "data 8" or "12 all-reduce".
+
+    Examples
+    --------
+    >>> unbroken("data 8, ZeRO-3") == "data\N{NO-BREAK SPACE}8, ZeRO\N{NON-BREAKING HYPHEN}3"
+    True
+    """
+    return re.sub(r"(?<=\w) (?=\d)|(?<=\d) (?=\w)", "\N{NO-BREAK SPACE}", text).replace("-", "\N{NON-BREAKING HYPHEN}")
 
 
 def _extended(row: "Row") -> bool:
@@ -78,8 +88,9 @@ def kept_per_token(rows: Iterable["Row"], tokens: int, width: int) -> Listing:
             share = tokens / (1 if row.layout == "one device" else DEVICES) * width * BYTES
             values = (row.compiled, row.formula, row.known)
             compiled, by_list, traced = (round(value / share, 1) for value in values)
-            lines.append({"layout": row.layout, "compiled": compiled, "by the list": by_list, "as traced": traced,
-                          "over the list": f"{row.ratio:.2f}", "over the trace": f"{row.known_ratio:.2f}"})  # fmt: skip
+            lines.append({"layout": unbroken(row.layout), "compiled": compiled, "by the list": by_list,
+                          "as traced": traced, "over the list": f"{row.ratio:.2f}",
+                          "over the trace": f"{row.known_ratio:.2f}"})  # fmt: skip
     return listing(lines, "Kept per layer, in hidden states per token of an equal share")
 
 
@@ -88,9 +99,8 @@ def sent_frame(rows: Iterable["Row"]) -> "pd.DataFrame":
     import pandas as pd
 
     lines = [
-        {"program": f"{row.layout}{' (experts)' if row.experts else ''}, {AUTHORS[row.author]}: "
-                    f"{row.axes}",
-         "exchanges": AUTHORS[row.author], "compiled": row.compiled, "formula": row.formula,
+        {"layout": f"{row.layout}{' with experts' if row.experts else ''}", "exchanges": AUTHORS[row.author],
+         "over": row.axes, "collectives": row.collectives, "compiled": row.compiled, "formula": row.formula,
          "ratio": round(row.ratio, 3)}
         for row in rows if row.quantity == "sent"
     ]  # fmt: skip
@@ -98,22 +108,19 @@ def sent_frame(rows: Iterable["Row"]) -> "pd.DataFrame":
 
 
 def sent_chart(frame: "pd.DataFrame") -> "alt.LayerChart":
-    """Elements that a device sends: a tick for the formula, a dot for the compiled program."""
+    """Compiled over formula against the elements that the formula says a device sends."""
     import altair as alt
 
-    axis = charts.powers_axis(title="elements that a device sends in a step")
-    scale = alt.Scale(type="log")
-    order = list(frame["program"])
-    base = alt.Chart(frame).encode(
-        y=alt.Y("program:N", title=None, sort=order, axis=alt.Axis(labelLimit=330)),
-        tooltip=["program", alt.Tooltip("compiled", format=",.0f"), alt.Tooltip("formula", format=",.0f"), "ratio"],
-    )
+    base = alt.Chart(frame)
     hues = alt.Scale(domain=list(AUTHORS.values()), range=[charts.colour("assessment"), charts.colour("training")])
-    tick = base.mark_tick(thickness=3, size=16, color=charts.colour("muted")).encode(
-        x=alt.X("formula:Q", scale=scale, axis=axis)
-    )
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("compiled:Q", scale=scale, axis=axis),
+    dots = base.mark_point(size=80, strokeWidth=2).encode(
+        x=alt.X("formula:Q", axis=charts.powers_axis(title="elements sent, by formula"),
+                scale=alt.Scale(type="log", domain=[2e5, 4e7])),
+        y=alt.Y("ratio:Q", title="compiled over formula", scale=alt.Scale(domain=[0.9, 1.5])),
         color=alt.Color("exchanges:N", scale=hues, title="exchanges"),
-    )
-    return (tick + dot).properties(height={"step": 20})
+        shape=alt.Shape("exchanges:N", title="exchanges"),
+        tooltip=["layout", "exchanges", "over", "collectives", alt.Tooltip("compiled", format=",.0f"),
+                 alt.Tooltip("formula", format=",.0f"), "ratio"],
+    )  # fmt: skip
+    one = alt.Chart(frame.head(1)).mark_rule(color=charts.colour("muted")).encode(y=alt.datum(1))
+    return one + dots

@@ -83,6 +83,14 @@ def test_regions_marked_concurrent_have_no_path_between_them(id, paths):
         assert all(one.concurrent(a, b) for a in path for b in path if a != b)
 
 
+@every
+def test_a_trained_model_runs_on_the_weights_of_its_last_update(one):
+    for role in {line.lane for line in one.lines if line.call is Call.TRAIN}:
+        update = max(line.number for line in one.lines if line.lane is role and line.call is Call.TRAIN)
+        runs = [line for line in one.lines if line.lane is role and line.call]
+        assert all(update in line.needs for line in runs)
+
+
 def test_what_waits_is_not_concurrent():
     ppo = listing("ppo")
     assert not ppo.concurrent(27, 26)

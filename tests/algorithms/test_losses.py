@@ -113,6 +113,14 @@ def test_grpo_without_penalty_is_ppo_without_bonus():
     assert float(grpo_loss(LOGITS, kl_coefficient=0.0)) == pytest.approx(float(ppo_loss(LOGITS)))
 
 
+def test_grpo_penalty_is_the_mean_estimate_times_beta():
+    reference = np.roll(OLD, 1, axis=0) * MASK
+    away = (reference - np.asarray(log_probs(LOGITS)))[MASK]
+    penalty = np.mean(np.exp(away) - away - 1)
+    with_penalty, without = (float(grpo_loss(LOGITS, kl_coefficient=beta)) for beta in (0.2, 0.0))
+    assert with_penalty - without == pytest.approx(0.2 * penalty)
+
+
 def test_without_clipping_the_gradient_is_that_of_the_weighted_sum():
     def weighted(table):
         return -jnp.sum(jnp.exp(log_probs(table) - OLD) * ADVANTAGES) / MASK.sum()

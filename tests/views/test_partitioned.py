@@ -37,9 +37,15 @@ def test_what_is_kept_is_told_in_hidden_states_per_token():
     assert table.rows[0][1:4] == (120.0, 80.0, 100.0)
 
 
-def test_the_chart_has_a_tick_and_a_dot_for_each_exchange():
+def test_the_chart_has_a_dot_for_each_exchange_and_a_line_at_one():
     frame = partitioned.sent_frame(ROWS)
-    assert list(frame["program"]) == ["expert 8 (experts), by hand: expert", "data 8, compiler: data"]
+    assert list(frame["layout"]) == ["expert 8 with experts", "data 8"]
+    assert list(frame["ratio"]) == [1.0, 1.08]
     charts.enable()
     chart = charts.show(partitioned.sent_chart(frame), caption="x", description="y", table=frame).to_dict()
-    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["tick", "point"]
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rule", "point"]
+
+
+def test_names_break_after_commas_only():
+    assert partitioned.unbroken("pipeline 2, data 4").split(" ") == ["pipeline\N{NO-BREAK SPACE}2,",
+                                                                   "data\N{NO-BREAK SPACE}4"]  # fmt: skip
