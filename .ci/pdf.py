@@ -48,7 +48,7 @@ SHOW_EVERYTHING = """async () => {
 }"""
 COUNT = """() => ({
   undrawn: document.querySelectorAll("figure.vl-chart:not([data-drawn])").length,
-  untypeset: [...document.querySelectorAll("span.math, div.math")].filter((one) => !one.querySelector("mjx-container")).length,
+  untypeset: document.querySelectorAll(".math:not(:has(mjx-container))").length,
 })"""
 
 
@@ -114,8 +114,8 @@ def scripts_of(page: str, head: str) -> list[str]:
 
 def relative(tag: str, page: str) -> str:
     """A tag of a page with its address seen from the document."""
-    folder = posixpath.dirname(page)
-    return ADDRESS.sub(lambda match: f'{match[1]}="../html/{posixpath.normpath(posixpath.join(folder, match[2]))}"', tag)
+    folder = f"../html/{posixpath.dirname(page)}"
+    return ADDRESS.sub(lambda match: f'{match[1]}="{posixpath.normpath(posixpath.join(folder, match[2]))}"', tag)
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AUTHORS = {"compiler": "compiler", "hand": "by hand"}
 
 
-def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
+def compared(rows: Iterable["Row"], quantity: str, caption: str, without: tuple[str, ...] = ()) -> Listing:
     """One quantity of one device, compiled and by formula, with the reason for what is beyond a twentieth.
 
     Parameters
@@ -27,6 +27,8 @@ def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
         ``"work"``, ``"inputs"``, ``"gradients"``, ``"state"``, ``"kept"`` or ``"sent"``.
     caption : str
         Shown above the table.
+    without : tuple of str
+        Columns to leave out; empty ones are not shown anyway.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def compared(rows: Iterable["Row"], quantity: str, caption: str) -> Listing:
     }
     if len(set(columns["exchanges"])) < 2:
         del columns["exchanges"]
-    shown = {name: values for name, values in columns.items() if any(values)}
+    shown = {name: values for name, values in columns.items() if any(values) and name not in without}
     return listing([dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)], caption)
 
 
@@ -111,16 +113,16 @@ def sent_chart(frame: "pd.DataFrame") -> "alt.LayerChart":
     """Compiled over formula against the elements that the formula says a device sends."""
     import altair as alt
 
-    base = alt.Chart(frame)
+    height = alt.Scale(domain=[0.9, 1.5], zero=False)
     hues = alt.Scale(domain=list(AUTHORS.values()), range=[charts.colour("assessment"), charts.colour("training")])
-    dots = base.mark_point(size=80, strokeWidth=2).encode(
+    dots = alt.Chart(frame).mark_point(size=80, strokeWidth=2).encode(
         x=alt.X("formula:Q", axis=charts.powers_axis(title="elements sent, by formula"),
                 scale=alt.Scale(type="log", domain=[2e5, 4e7])),
-        y=alt.Y("ratio:Q", title="compiled over formula", scale=alt.Scale(domain=[0.9, 1.5])),
+        y=alt.Y("ratio:Q", title="compiled over formula", scale=height),
         color=alt.Color("exchanges:N", scale=hues, title="exchanges"),
         shape=alt.Shape("exchanges:N", title="exchanges"),
         tooltip=["layout", "exchanges", "over", "collectives", alt.Tooltip("compiled", format=",.0f"),
                  alt.Tooltip("formula", format=",.0f"), "ratio"],
     )  # fmt: skip
-    one = alt.Chart(frame.head(1)).mark_rule(color=charts.colour("muted")).encode(y=alt.datum(1))
+    one = alt.Chart(frame.head(1)).mark_rule(color=charts.colour("muted")).encode(y=alt.YDatum(1, scale=height))
     return one + dots
