@@ -23,7 +23,7 @@ book: env  ## build the site (only if something changed) and print the page to o
 
 test: unit  ## everything: style, unit tests, every notebook re-executed and compared, the site in a real browser
 	@$(BIN)/python .ci/book.py --fresh
-	$(PYTEST) tests book -m "slow or notebook or site" --nbval --nbval-current-env
+	$(PYTEST) tests book --ignore=book/_ext -m "slow or notebook or site" --nbval --nbval-current-env
 
 unit: lint  ## the quick part: style, unit tests, doctests
 	$(PYTEST) -m "$(QUICK)"

@@ -29,13 +29,10 @@ LEFT_OUT = "book/reference/api/"
 ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
 ADDRESS = re.compile(r'\b(href|src)="([^"]*)"')
 KEPT = ("panel-", "rl-")  # ids that scripts and drawings refer to; they are unique in the book
-SCRIPTS = re.compile(r'<script[^>]*src="[^"]*_static/(?:vendor/mathjax|charts|panel)[^"]*"></script>')
+SCRIPTS = re.compile(r'<script[^>]*src="[^"]*_static/(?:vendor/mathjax|charts|panel|paper)[^"]*"></script>')
 STYLES = re.compile(r'<link[^>]*rel="stylesheet"[^>]*/>')
 MATHJAX = re.compile(r"<script>window\.MathJax = .*?</script>")
 SHOW_EVERYTHING = """async () => {
-  for (const answer of document.querySelectorAll("details.hide.above-input, details.sd-dropdown")) {
-    if (answer.closest(".tag_hide-cell, .sd-dropdown")) answer.open = true;
-  }
   const until = async (done) => {
     for (let turn = 0; turn < 1200 && !done(); turn++) await new Promise((next) => setTimeout(next, 50));
   };

@@ -20,7 +20,7 @@ from rlmkb.views import publication as pub
 PICTURE = "screenshot.png"  # of the landing page, shown where a link to the book is previewed
 NOT_FOUND = "404"
 # Scripts of this extension, loaded only by pages that contain their mark.
-PAGE_SCRIPTS = {"rl-term": "terms.js"}
+PAGE_SCRIPTS = {"rl-term": "terms.js", "rl-table": "paper.js"}
 
 # Slips of accessibility in what others write into a page. Each names what is visible or has the right role.
 MENDED = [
@@ -165,7 +165,7 @@ def chapters(app: Any) -> list[str]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    for name in ("rlmkb_reference", "rlmkb_glossary"):
+    for name in ("rlmkb_reference", "rlmkb_glossary", "rlmkb_icons"):
         app.setup_extension(name)
     app.connect("config-inited", derive_addresses, priority=101)
     app.connect("html-page-context", add_foot, priority=400)

@@ -52,14 +52,13 @@ def ages(measured: "pd.DataFrame", first: str) -> Any:
     return (
         alt.Chart(measured)
         .transform_filter("datum.measure == measure")
-        .mark_line()
+        .mark_line(strokeCap="butt", strokeWidth=2)
         .encode(
             x=alt.X("iteration:Q", title="Iteration"),
             y=alt.Y("value:Q", title=None),
             color=alt.Color("staleness:N", title="Updates old", scale=alt.Scale(domain=old, range=shades[: len(old)])),
-            row=alt.Row("objective:N", title=None, header=alt.Header(labelAnchor="start")),
+            strokeDash=alt.StrokeDash("objective:N", title="Clipping"),
             tooltip=["objective", "staleness", "iteration", "value"],
         )
-        .properties(height=170)
         .add_params(chosen)
     )

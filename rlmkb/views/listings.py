@@ -10,15 +10,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rlmkb.algorithms.listings import Line, Listing, listing
-from rlmkb.algorithms.sources import implemented, numbers
+from rlmkb.algorithms.sources import numbers
 from rlmkb.views.listing import Listing as Rows
-from rlmkb.views.markup import Html, chip, code, join, small, table_html, text_html
+from rlmkb.views.markup import Html, chip, join, small, table_html, text_html
 
 if TYPE_CHECKING:
     from rlmkb.algorithms.invocations import Run
     from rlmkb.theory.algorithms import Algorithm
 
-_COLUMNS = ("Line", "What it does", "Path", "Parallelism", "Needs", "In code")
+_COLUMNS = ("Line", "What it does", "Path", "Parallelism", "Needs")
 _NUMBERS = re.compile(r"^ lines? [\d, and-]+:?")
 _LEGEND = (
     "Strategies in bold are usual, the others possible; struck out is what the paper prints and we drop."
@@ -69,9 +69,8 @@ def listing_html(shown: Listing) -> str:
     >>> listing_html(listing("ppo")).count("<s>SP</s>")
     3
     """
-    places = implemented(shown.id)
     groups = [
-        (chip(stage), [_row(shown, line, places.get(line.number)) for line in lines])
+        (chip(stage), [_row(shown, line) for line in lines])
         for stage, lines in groupby(shown.lines, key=lambda line: line.stage.value)
     ]
     caption = f"{shown.source} of the paper, {shown.title}, in our words under its numbers"
@@ -101,12 +100,12 @@ def departures(shown: Listing) -> list[str]:
     return found
 
 
-def _row(shown: Listing, line: Line, place: str | None) -> list[object]:
+def _row(shown: Listing, line: Line) -> list[object]:
     style = f"display:block;min-width:19rem;padding-left:{1.25 * line.indent:g}rem"
     text = f'<span style="{style}">{text_html(line.text)}</span>'
     lane = chip(line.lane.value) if line.lane else None
     needs = ", ".join(map(str, line.needs))
-    return [line.number, Html(text), lane, _parallelism(shown, line), needs, code(place) if place else None]
+    return [line.number, Html(text), lane, _parallelism(shown, line), needs]
 
 
 def _parallelism(shown: Listing, line: Line) -> Html | None:
@@ -126,10 +125,12 @@ class Source:
     """Functions as text, each line behind the numbers of the paper's lines that it carries out."""
 
     def __init__(self, *functions: Callable):
-        self.blocks = [_numbered(function) for function in functions]
+        blocks = [_numbered(function) for function in functions]
+        margin = max(len(mark) for block in blocks for mark, _ in block)
+        self.blocks = [[(f"{mark:>{margin}}  ", line) for mark, line in block] for block in blocks]
 
     def __repr__(self) -> str:
-        return "\n\n".join("\n".join(f"{mark:>8}  {line}".rstrip() for mark, line in block) for block in self.blocks)
+        return "\n\n".join("\n".join(f"{mark}{line}".rstrip() for mark, line in block) for block in self.blocks)
 
     def _repr_html_(self) -> str:
         from pygments import highlight
@@ -141,11 +142,12 @@ class Source:
             text = "\n".join(line for _, line in block)
             coloured = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).splitlines()
             for (mark, _), line in zip(block, coloured, strict=True):
-                shown.append(f'<span style="user-select:none;color:var(--rl-muted)">{mark:>8}  </span>{line}')
+                shown.append(f'<span style="user-select:none;color:var(--rl-muted)">{mark}</span>{line}')
             shown.append("")
         text = "\n".join(shown[:-1])
         label = "Source code; in the margin the numbers of the paper's lines"
-        return f'<div class="highlight" role="group" tabindex="0" aria-label="{label}"><pre>{text}</pre></div>'
+        opened = f'<pre role="group" tabindex="0" aria-label="{label}" style="font-size:0.86em">'
+        return f'<div class="highlight">{opened}{text}</pre></div>'
 
 
 def source(*functions: Callable) -> Source:
@@ -158,14 +160,10 @@ def source(*functions: Callable) -> Source:
 
     Examples
     --------
-    >>> from rlmkb.algorithms import sources
-    >>> print(source(sources.numbers))
-              def numbers(comment: str) -> tuple[int, ...]:
-                  found = _NUMBERS.match(comment)
-                  if not found:
-                      return ()
-                  ranges = _RANGE.findall(found["numbers"])
-                  return tuple(number for first, last in ranges for number in range(int(first), int(last or first) + 1))
+    >>> from rlmkb.algorithms import updates
+    >>> print(source(updates.token_mean))
+      def token_mean(array: jax.Array, mask: jax.Array) -> jax.Array:
+          return jnp.sum(jnp.where(mask, array, 0)) / jnp.sum(mask)
     """
     return Source(*functions)
 

@@ -157,7 +157,7 @@ def stack(
         kinds = list(dict.fromkeys(frame[layout]))
         bars = bars.encode(
             xOffset=alt.XOffset(f"{layout}:N", sort=kinds),
-            opacity=alt.Opacity(f"{layout}:N", scale=alt.Scale(domain=kinds, range=[0.45, 1.0]), legend=None),
+            opacity=alt.Opacity(f"{layout}:O", scale=alt.Scale(domain=kinds, range=[0.45, 1.0]), legend=None),
         )
     return bars.add_params(_choice(frame, "architecture", pick))
 

@@ -96,7 +96,7 @@ def layouts(points: "pd.DataFrame", room: float, room_name: str) -> Any:
                     axis=alt.Axis(format="~s", values=_MARKS), title="Sent by a rank across nodes, per step (GB)"),
             y=alt.Y("memory (GB):Q", scale=alt.Scale(type="log", nice=False),
                     axis=alt.Axis(format="~s", values=_MARKS), title="Memory of a rank (GB)"),
-            shape=alt.Shape("tensor:O", scale=shapes, title="Tensor degree"),
+            shape=alt.Shape("tensor:N", scale=shapes, title="Tensor degree"),
             tooltip=["layout", alt.Tooltip("memory (GB):Q", format=".1f"),
                      alt.Tooltip("sent across nodes (GB):Q", format=".1f"), alt.Tooltip("idle (%):Q", format=".1f")],
         )
