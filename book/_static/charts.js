@@ -89,6 +89,8 @@
       const stored = figure.querySelector("script.vl-spec").textContent;
       asVariables(slot.querySelector("svg"), [...new Set(stored.match(/--rl-[a-z-]+/g))]);
       for (const bind of slot.querySelectorAll(".vega-bind")) nameInput(bind);
+      // a mark without a name says nothing: the figure's description and its data table do
+      for (const mark of slot.querySelectorAll('svg [role^="graphics-"]:not([aria-label])')) mark.setAttribute("aria-hidden", "true");
       figure.dataset.drawn = document.documentElement.dataset.theme === "dark" ? "dark" : "light";
     } catch (error) {
       slot.textContent = "This chart could not be drawn. Its numbers are in the table below.";
