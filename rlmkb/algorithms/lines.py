@@ -125,7 +125,6 @@ GRPO = Listing(
     ),
 )  # fmt: skip
 
-_STAGE = "The paper's listing has one stage; its table IV counts these forward passes as assessment, and so do we."
 DPO = Listing(
     "dpo", "DPO", "Algorithm 4",
     (
@@ -144,8 +143,8 @@ DPO = Listing(
                     3, lane=Role.REFERENCE, **_FORWARD, figure="log-probs"),
         _ASSESSMENT(20, r"$\ell_{\mathrm{ref},l}^{(n)} = \log \pi_{\mathrm{ref}}(y_l^{(n)} \mid x_n)$, dispreferred",
                     (3,), 3, lane=Role.REFERENCE, **_FORWARD),
-        _ASSESSMENT(21, r"$h_n = \mathbf 1^\top(\ell_{\theta,w}^{(n)} - \ell_{\mathrm{ref},w}^{(n)}) - "
-                    r"\mathbf 1^\top(\ell_{\theta,l}^{(n)} - \ell_{\mathrm{ref},l}^{(n)})$", (12, 13, 19, 20), 3,
+        _ASSESSMENT(21, r"$h_n = \mathbf 1^\top(\ell_{\theta,w}^{(n)} - \ell_{\mathrm{ref},w}^{(n)})$ "
+                    r"${} - \mathbf 1^\top(\ell_{\theta,l}^{(n)} - \ell_{\mathrm{ref},l}^{(n)})$", (12, 13, 19, 20), 3,
                     figure="log-ratio difference"),
         Line(28, r"$\mathcal L_{\mathrm{DPO}} = -\frac{1}{|\mathcal B|} \sum_n \log \sigma(\beta h_n)$", (21,), 2,
              **_POLICY, figure="logistic loss"),

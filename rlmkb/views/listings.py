@@ -146,7 +146,7 @@ class Source:
             shown.append("")
         text = "\n".join(shown[:-1])
         label = "Source code; in the margin the numbers of the paper's lines"
-        opened = f'<pre role="group" tabindex="0" aria-label="{label}" style="font-size:0.86em">'
+        opened = f'<pre role="group" tabindex="0" aria-label="{label}" style="font-size:12.5px">'
         return f'<div class="highlight">{opened}{text}</pre></div>'
 
 
