@@ -10,7 +10,7 @@ RESOLVE := .uv/bin/uv pip compile pyproject.toml --generate-hashes --no-emit-ind
 	$(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help env book test unit lint coverage execute serve lock binder vendor clean
+.PHONY: help env book test unit lint coverage execute serve pdf benchmark lock binder vendor clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,12 @@ execute: env  ## run all notebooks and store their outputs (NOTEBOOKS="book/..."
 serve: book  ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl+C)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+pdf: book  ## print the book to _build/rlmkb.pdf
+	@$(BIN)/python .ci/pdf.py
+
+benchmark: book  ## measure first view and reaction of the site in the browser (OPTIONS="--all --line")
+	@$(BIN)/python .ci/benchmark.py $(OPTIONS)
 
 lock: .uv/bin/uv  ## resolve the dependencies again (UPGRADE=1: to their newest versions)
 	$(RESOLVE) --extra test --universal --fork-strategy fewest --output-file requirements.txt

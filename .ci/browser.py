@@ -6,7 +6,7 @@ import mimetypes
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -83,7 +83,8 @@ class Pages(BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # the browser left the page
+            self.wfile.write(body)
 
     def file(self) -> Path | None:
         path = unquote(urlsplit(self.path).path)

@@ -15,6 +15,7 @@ from sphinx import addnodes
 from rlmkb.views.publication import shortened
 
 NOT_LINKED = "rl-not-linked"
+CARD = "sd-card"  # a link as a whole
 DEFINITION_LENGTH = 280  # characters that are shown; the glossary has the rest
 # Where a link would only disturb.
 PASSED_OVER = (nodes.title, nodes.entry, nodes.caption, nodes.term, nodes.footnote, nodes.citation, addnodes.desc,
@@ -61,7 +62,7 @@ def link(app: Any, doctree: nodes.document, page: str) -> None:
     pattern = mentions(terms)
     wanted = {where for where in terms.values() if where[0] != page}
     for paragraph in list(doctree.findall(nodes.paragraph)):
-        if any(isinstance(parent, PASSED_OVER) for parent in ancestors(paragraph)):
+        if any(isinstance(parent, PASSED_OVER) or CARD in parent.get("classes", []) for parent in ancestors(paragraph)):
             continue
         for text in [child for child in paragraph.children if isinstance(child, nodes.Text)]:
             parts = list(linked(text.astext(), pattern, terms, wanted, page, app.builder))

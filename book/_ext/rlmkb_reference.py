@@ -86,7 +86,7 @@ class Api(FromPackage):
         return [self.described(module) for name in self.arguments[0].split() for module in modules(name, without)]
 
     def described(self, module: str) -> nodes.section:
-        section = nodes.section(ids=[nodes.make_id(f"module {module}")], names=[])
+        section = nodes.section(ids=[nodes.make_id(f"about {module}")], names=[])
         name = module.removeprefix("rlmkb.")
         section += nodes.title("", "", nodes.literal(name, name))
         options = (":members:", ":ignore-module-all:", ":member-order: bysource")

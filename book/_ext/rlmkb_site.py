@@ -19,6 +19,7 @@ from rlmkb.views import publication as pub
 
 PICTURE = "screenshot.png"  # of the landing page, shown where a link to the book is previewed
 NOT_FOUND = "404"
+SEARCH_ORDER = Path("book", "_static", "search-order.js")
 # Scripts of this extension, loaded only by pages that contain their mark.
 PAGE_SCRIPTS = {"rl-term": "terms.js", "rl-table": "paper.js"}
 
@@ -35,9 +36,11 @@ MENDED = [
 SPARED = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
 
 
-def derive_addresses(app: Any, config: Any) -> None:
-    """Set the address of the site, which gives canonical addresses."""
+def complete_config(app: Any, config: Any) -> None:
+    """Set the address of the site, which gives canonical addresses, and the order of what the search finds."""
     config.html_baseurl = pub.site_address(repository(config))
+    order = Path(app.srcdir) / SEARCH_ORDER
+    config.html_search_scorer = str(order) if order.is_file() else ""
 
 
 def add_foot(app: Any, page: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
@@ -167,7 +170,7 @@ def chapters(app: Any) -> list[str]:
 def setup(app: Any) -> dict[str, bool]:
     for name in ("rlmkb_reference", "rlmkb_glossary", "rlmkb_icons"):
         app.setup_extension(name)
-    app.connect("config-inited", derive_addresses, priority=101)
+    app.connect("config-inited", complete_config, priority=101)
     app.connect("html-page-context", add_foot, priority=400)
     app.connect("html-page-context", add_frame, priority=902)
     app.connect("build-finished", write_files)

@@ -11,8 +11,9 @@ from urllib.parse import quote
 from rlmkb.errors import InputError
 
 DESCRIPTION_LENGTH = 200  # characters; previews and search engines cut what is longer
-_TEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
+_TEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+        "{": r"\textbraceleft{}", "}": r"\textbraceright{}"}  # fmt: skip
 
 
 def site_address(repository: str) -> str:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow  # each builds a small site
 @pytest.fixture
 def root(tmp_path):
     """A small book with the configuration and extension of the real one."""
-    for name in ("_config.yml", "data/references.bib", "book/_ext"):
+    for name in ("_config.yml", "data/references.bib", "book/_ext", "book/_templates"):
         source, target = guards.ROOT / name, tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)

@@ -14,6 +14,8 @@ from rlmkb.views.publication import site_address
 
 SITE = guards.ROOT / "_build" / "html"
 CHECKS = Path(__file__).with_name("checks.js")
+AXE = Path(__file__).with_name("vendor") / "axe" / "axe.min.js"
+COLOURS = ["color-contrast", "link-in-text-block"]  # all that a change of mode can change
 CONFIG = yaml.safe_load((guards.ROOT / "_config.yml").read_text(encoding="utf-8"))
 
 
@@ -67,6 +69,18 @@ class Visit:
         """Open a page of the site by its name, such as ``book/index``."""
         self.page.goto(f"{self.address}/{name}.html?{query}", wait_until="load")
 
+    def faults(self, *, faint: bool = True) -> list[str]:
+        """Everything that is wrong with the page as it looks now."""
+        self.page.evaluate("checks.settle()")
+        found = self.problems + self.page.evaluate("[...checks.faults(), ...checks.tables()]")
+        return found + (self.page.evaluate("checks.faint()") if faint else [])
+
+    def audit(self, rules: list[str] | None = None) -> list[str]:
+        """What axe-core finds, by all of its rules or by some."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        return self.page.evaluate("rules => checks.audit(rules)", rules)
+
     def _request(self, request) -> None:
         if not request.url.startswith((f"{self.address}/", "data:", "blob:")):
             self.problems.append(f"asked a third party: {request.url}")
@@ -97,3 +111,22 @@ def visit(browser, address):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def examined(visit):
+    """A function that looks at a page in all views and tells what is wrong; in one visit, since loading takes time."""
+
+    def examine(name: str) -> str:
+        seen = visit(name, motion="reduce")
+        found = {"wide": seen.faults() + seen.audit()}
+        seen.page.emulate_media(color_scheme="dark")
+        seen.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        found["dark"] = seen.faults() + seen.audit(COLOURS)
+        seen.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+        seen.page.set_viewport_size({"width": 390, "height": 844})
+        seen.open(name)
+        found["phone"] = seen.faults(faint=False)
+        return "\n".join(f"{view}: {line}" for view, lines in found.items() for line in lines)
+
+    return examine

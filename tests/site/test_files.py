@@ -59,6 +59,18 @@ def test_shared_files_can_be_cached(site, html):
     assert {each.rpartition("/")[2] for each in found if "?" not in each} <= UNVERSIONED
 
 
+def test_icons_are_drawn_without_the_theme_s_script(site, html):
+    style = (site / "_static" / "icons.css").read_text(encoding="utf-8")
+    for name, text in html.items():
+        assert "fontawesome" not in text
+        assert not re.search(r'<(?:i|span) class="[^"]*\bfa-', text), name
+        used = {icon for icons in re.findall(r'<svg class="svg-inline--fa ([^"]*)"', text) for icon in icons.split()}
+        drawn = {icon for icon in used if icon.startswith("fa-")} - {"fa-solid", "fa-brands", "fa-lg"}
+        assert len(drawn) > 5
+        assert [icon for icon in drawn if f".{icon} {{ --rl-icon: url(" not in style] == []
+    assert not (site / "_static" / "scripts" / "fontawesome.js").exists()
+
+
 # ---- what a page says about itself ----------------------------------------------------------------------------------
 
 
