@@ -97,6 +97,7 @@ def test_source_as_html_has_the_same_lines():
     assert [line.rstrip() for line in text.splitlines()] == repr(shown).splitlines()
 
 
+@pytest.mark.slow  # compiles programs
 def test_invocations_say_exact_or_differ():
     sizes = at(learning.POLICY, S=3, T=4, m=7, B_pairs=64)
     runs = learning.rehearsal("dpo")
