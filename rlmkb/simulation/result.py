@@ -98,6 +98,13 @@ class Simulation:
         """Updates between the weights with which each sample was started and those that it trains."""
         return self.batch - self.version
 
+    @property
+    def most_waiting(self) -> int:
+        """Samples that were complete but not yet assessed, at most: what lies between the stages."""
+        ends = np.sort(self.generated)
+        complete = np.arange(1, len(ends) + 1)
+        return int((complete - np.searchsorted(np.sort(self.assessed), ends, side="right")).max())
+
     @cached_property
     def staleness_histogram(self) -> np.ndarray:
         """Share of the tokens trained on by their own staleness, from 0 up; of the samples without generation.
