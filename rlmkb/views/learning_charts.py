@@ -62,3 +62,34 @@ def ages(measured: "pd.DataFrame", first: str) -> Any:
         )
         .add_params(chosen)
     )
+
+
+def trained_on(shares: "pd.DataFrame", control: str, label: str) -> Any:
+    """How old the tokens are that an update trains on, with a menu of ways in which rollouts move.
+
+    Parameters
+    ----------
+    shares : pandas.DataFrame
+        ``updates old``, ``share`` and the column of the control.
+    control : str
+        The column; its first value is shown first.
+    label : str
+        What the menu is called.
+    """
+    import altair as alt
+
+    options = list(dict.fromkeys(shares[control]))
+    chosen = alt.param("way", value=options[0], bind=alt.binding_select(options=options, name=label))
+    ages = sorted(dict.fromkeys(shares["updates old"]))
+    return (
+        alt.Chart(shares)
+        .transform_filter(f"datum['{control}'] == way")
+        .mark_bar(color=charts.colour("training"))
+        .encode(
+            x=alt.X("updates old:O", title="Updates old", scale=alt.Scale(domain=ages), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("share:Q", title="Share of tokens", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            tooltip=[control, "updates old", alt.Tooltip("share:Q", format=".1%")],
+        )
+        .add_params(chosen)
+        .properties(height=220)
+    )

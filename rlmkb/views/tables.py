@@ -6,6 +6,7 @@ Directives show the first two and the last one when a page is built; `rlmkb.tabl
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlmkb.views import design
 from rlmkb.views.markup import (
     Html,
     Math,
@@ -114,7 +115,8 @@ def _question(cell: "Cell") -> Any:
 
 def _heading(cell: "Cell") -> Html:
     formula = cell.formula
-    what = chip(cell.stage) if cell.stage else Html(text_html(formula.meaning))
+    stage = cell.stage in design.STAGES
+    what = chip(cell.stage) if stage else Html(text_html(cell.stage or formula.meaning))  # table IX also has parts
     unit = Html(f'<span class="rl-unit">{text_html(f"{formula.unit} per {formula.per}")}</span>')
     return join([chip(formula.quantity.value), what, unit])
 

@@ -16,7 +16,7 @@ from rlmkb.views.markup import math_html, number_html
 POINT = {"L": 2, "d": 256, "d_ff": 1024, "h": 4, "V": 1000, "S": 100, "T": 28, "B": 8, "K": 2, "B_pairs": 8, "P_t": 2}
 
 
-@pytest.mark.parametrize("id", ["III", "IV"])
+@pytest.mark.parametrize("id", ["III", "IV", "IX"])
 def test_a_cost_table_shows_every_formula(id):
     costs = table(id)
     shown = tables.cost_table_html(costs)
