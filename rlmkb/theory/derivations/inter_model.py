@@ -293,9 +293,9 @@ def _async() -> tuple[Derivation, ...]:
             Step("By stage.", Maximum(half, D_T_MAX.handle, (half + D_T_MAX.handle) / (eta + 1))),
         ), stale.period(PPO)),
         derivation(row, "async_depth", "Period at staleness 1, as printed", _left(row, DEPTH), (
-            Step("Two batches are under way.", _batches_under_way(sympy.Integer(2))),
-            Step("By stage.", Maximum(half, D_T_MAX.handle, (half + D_T_MAX.handle) / 2)),
-            Step("A mean of two is never above the larger.", Maximum(half, D_T_MAX.handle)),
+            Step("Two batches share a path, so a period is at least half of one.",
+                 Maximum(half, D_T_MAX.handle, (half + D_T_MAX.handle) / 2)),
+            Step("That is the mean of the other two, and never above the larger.", Maximum(half, D_T_MAX.handle)),
         ), end_to_end(configuration).expr),
         derivation(row, "async_fused", "Period at staleness 1 with assessment fused, as printed", _left(row, DEPTH), (
             Step("Every invocation has a group; two batches share a path.",

@@ -151,6 +151,17 @@ class Derivation:
         """Whether all steps hold and the result is reached."""
         return not self.broken and self.reaches_result
 
+    def value(self, at: Mapping[str, object]) -> float:
+        """The result at a point, from symbol name to number.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.derivations import DERIVATIONS
+        >>> DERIVATIONS["kv_cache"].value({"L": 1, "d": 2, "m": 4})  # keys and values
+        16
+        """
+        return evaluate(self._explicit(self.result), at)
+
     def relative_errors(self, at: Mapping[str, object]) -> dict[str, float]:
         """Of each step that is no identity: its change relative to the line before, at a point.
 
