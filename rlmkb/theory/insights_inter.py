@@ -111,7 +111,7 @@ def _placement() -> Insight:
         lambda memory, stages, iteration, period, idle: (
             memory < 1 and stages < 1 and iteration > 0.9 and abs(period - 1) < _SAME and idle > 0.5
         ),
-        caveat="With offloading the peak is the largest stage in both, so memory falls only where models stay.",
+        caveat="Where models leave when their stage ends and the caches of generation are the peak, memory stays too.",
     )  # fmt: skip
 
 
