@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 # what a row is called in the charts, and which of its readings is drawn
 READINGS = {
     "disaggregated models": ("with barriers", "period"),
-    "stage fusion": ("stages fused, as printed", "printed"),
-    "asynchronous execution": ("asynchronous, staleness 1", "period"),
-    "all combined, staleness 1": ("both, staleness 1", "period"),
-    "all combined": ("both, staleness 2", "period"),
+    "stage fusion": ("fused, as printed", "printed"),
+    "asynchronous execution": ("asynchrony, η = 1", "period"),
+    "all combined, staleness 1": ("both, η = 1", "period"),
+    "all combined": ("both, η = 2", "period"),
 }
 SERIAL = 100  # seconds of all stages in a row
 _DASHES = ([1, 0], [14, 4], [8, 5], [2, 4], [8, 4, 2, 4])
@@ -73,7 +73,7 @@ def _value(expr: object, parts: Sequence[Formula], at: Mapping[str, object]) -> 
 
 
 def mixes(generation: Sequence[float], assessment: Sequence[float]) -> "pd.DataFrame":
-    """Seconds per iteration in the long run, for mixes of the three stages that take `SERIAL` seconds in a row.
+    """Seconds between iterations in the long run, for mixes of the three stages that take `SERIAL` seconds in a row.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def mixes(generation: Sequence[float], assessment: Sequence[float]) -> "pd.DataF
     Examples
     --------
     >>> frame = mixes([0.5], [0.0])
-    >>> dict(zip(frame["configuration"], frame["seconds"]))["asynchronous, staleness 1"]
+    >>> dict(zip(frame["configuration"], frame["seconds"]))["asynchrony, η = 1"]
     50.0
     """
     import pandas as pd
@@ -109,13 +109,15 @@ def mixes(generation: Sequence[float], assessment: Sequence[float]) -> "pd.DataF
     return pd.DataFrame(lines)
 
 
-def mix_chart(curves: "pd.DataFrame") -> Any:
-    """Seconds per iteration against generation's share, a line for each configuration; a slider for assessment.
+def mix_chart(curves: "pd.DataFrame", assessment: float | None = None) -> Any:
+    """Seconds between iterations against generation's share, a line for each configuration; a slider for assessment.
 
     Parameters
     ----------
     curves : pandas.DataFrame
         Of `mixes`, with evenly spaced shares of assessment.
+    assessment : float, optional
+        Share at which the slider starts; default: the first.
 
     Returns
     -------
@@ -140,7 +142,7 @@ def mix_chart(curves: "pd.DataFrame") -> Any:
     shares = [float(share) for share in dict.fromkeys(curves["assessment"])]
     step = shares[1] - shares[0] if len(shares) > 1 else 1.0
     name = "Assessment’s share of the rest"
-    pick = alt.param("rest", value=shares[0],
+    pick = alt.param("rest", value=shares[0] if assessment is None else assessment,
                      bind=alt.binding_range(min=shares[0], max=shares[-1], step=round(step, 9), name=name))  # fmt: skip
     names = [shown for shown, _ in READINGS.values()]
     lines = (
@@ -150,7 +152,7 @@ def mix_chart(curves: "pd.DataFrame") -> Any:
         .encode(
             x=alt.X("generation:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"),
                     title="Generation’s share of the time in a row"),
-            y=alt.Y("seconds:Q", scale=alt.Scale(domain=[0, SERIAL]), title="Seconds per iteration"),
+            y=alt.Y("seconds:Q", scale=alt.Scale(domain=[0, SERIAL]), title="Seconds between iterations"),
             strokeDash=alt.StrokeDash("configuration:N", sort=names, title=None,
                                       scale=alt.Scale(domain=names, range=list(_DASHES[: len(names)])),
                                       legend=alt.Legend(columns=2, symbolType="stroke", symbolSize=400,

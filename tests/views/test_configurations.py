@@ -47,6 +47,7 @@ def test_a_mix_has_the_times_that_one_finds_by_hand(generation, assessment, seco
 def test_the_chart_draws_a_line_for_each_and_starts_at_the_first_share():
     spec = mix_chart(mixes([0.25, 0.75], [0.1, 0.3])).to_dict()
     assert spec["params"][0]["value"] == 0.1
+    assert mix_chart(mixes([0.5], [0.1, 0.3]), 0.3).to_dict()["params"][0]["value"] == 0.3
     assert spec["params"][0]["bind"] | {"step": 0.2} == spec["params"][0]["bind"]
     assert spec["encoding"]["strokeDash"]["scale"]["domain"] == [name for name, _ in READINGS.values()]
 

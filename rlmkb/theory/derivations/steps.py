@@ -184,9 +184,11 @@ class Derivation:
 
     def _gap(self, after: Step, before: Step) -> sympy.Expr:
         gap = _expanded(after.expr, before.expr)  # most steps hold whatever the handles stand for
-        if after.relation is Relation.APPROXIMATE and gap.has(Maximum):
-            return gap  # a largest-of of written-out depths would say less than one of their names
-        return gap if gap == 0 else difference(self._explicit(after.expr), self._explicit(before.expr))
+        named = gap.has(Maximum)  # a largest-of of written-out depths says less than one of their names
+        if gap == 0 or (named and after.relation is Relation.APPROXIMATE):
+            return gap
+        explicit = difference(self._explicit(after.expr), self._explicit(before.expr))
+        return gap if named and explicit != 0 else explicit
 
 
 def _allowed(relation: Relation, error: sympy.Expr) -> bool:
