@@ -59,7 +59,7 @@ def changes(algorithm: Algorithm, at: Mapping[str, object]) -> list[dict[str, ob
                                                        configuration.period(algorithm))]  # fmt: skip
         peaks = [evaluate(peak(live_sets(configuration, algorithm, offload=leave)), at) for leave in (True, False)]
         numbers[id] = (work, *depths, *peaks)
-    names = ("work", "critical path", "period", "memory, offloaded", "memory, all resident")
+    names = ("work", "critical path", "period", "peak, offloaded", "peak, resident")
     base = numbers["baseline"]
     return [
         {"configuration": CONFIGURATIONS[id].title,
