@@ -135,7 +135,8 @@ def _barriers() -> Insight:
 def _actor() -> Insight:
     generation = blocks.depth_generation_tp().explicit
     return _insight(
-        "actor", "The actor remains the bottleneck",
+        "actor",
+        "The actor remains the bottleneck",
         "Everything else hides behind generation, and its chain of decode steps remains.",
         {
             "period of the combined row over sharded generation": _period(COMBINED) / generation,
@@ -195,7 +196,8 @@ def _scarce() -> Insight:
                for algorithm in (PPO, shared)}  # fmt: skip
     in_a_row = _without_generation(shared)
     return _insight(
-        "scarce", "A shared actor-critic is effective under resource constraints",
+        "scarce",
+        "A shared actor-critic is effective under resource constraints",
         "On one group it has less state, less work and less depth; against models side by side it is deeper.",
         {
             "trained parameters, shared over separate": trained[shared] / trained[PPO],

@@ -184,7 +184,9 @@ class Derivation:
 
     def _gap(self, after: Step, before: Step) -> sympy.Expr:
         gap = _expanded(after.expr, before.expr)  # most steps hold whatever the handles stand for
-        named = gap.has(Maximum)  # a largest-of of written-out depths says less than one of their names
+        # between two lines in handles, a largest-of of written-out depths says less than one of their names
+        handles = {part.handle for part in self.where}
+        named = gap.has(Maximum) and all(handles & step.expr.free_symbols for step in (before, after))
         if gap == 0 or (named and after.relation is Relation.APPROXIMATE):
             return gap
         explicit = difference(self._explicit(after.expr), self._explicit(before.expr))
