@@ -30,12 +30,16 @@ from rlmkb.theory.graph import (
 def shared_actor_critic(algorithm: Algorithm) -> Algorithm:
     """Policy and critic as one model with two heads: it generates, estimates values and is trained once.
 
+    An algorithm without a critic stays as it is.
+
     Examples
     --------
     >>> from rlmkb.theory.algorithms import PPO
     >>> [role.value for role in shared_actor_critic(PPO).roles]
     ['actor_critic', 'reference', 'reward']
     """
+    if Role.CRITIC not in algorithm.roles:
+        return algorithm
     merged: dict[tuple[Stage, Call], Invocation] = {}
     kept = []
     for call in algorithm.invocations:
