@@ -7,7 +7,7 @@ from rlmkb.notation import Role
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.resharding import held, received, share
 
-POINT = {"L": 2, "d": 8, "d_ff": 32, "h": 2, "V": 50}
+POINT = {"L": 2, "d": 8, "d_ff": 32, "h": 8, "V": 50}
 
 
 @pytest.mark.parametrize(("pieces", "of"), [(1, 8), (2, 8), (4, 8), (8, 8), (2, 64)])
