@@ -16,6 +16,7 @@ RANGES = (
 )
 CEILING = "ceiling of any schedule"
 ROW = 46  # pixels
+_DASHES = ([1, 0], [8, 5], [2, 5], [8, 4, 2, 4], [14, 4])
 _TICKS = (0.5, 0.75, 1, 1.5, 2, 3, 4, 6)
 
 
@@ -85,33 +86,42 @@ def ranges(frame: "pd.DataFrame") -> Any:
     return (even.encode(x=alt.X("one:Q", scale=scale)) + bars + ends + ticks + labels).properties(height=ROW * count)
 
 
-def splits(curves: "pd.DataFrame") -> Any:
-    """Speed-up against the share of the devices that generate, a line for each saturation, with a choice of training.
+def splits(curves: "pd.DataFrame", series: str, pick: str, *, label: str, legend: str) -> Any:
+    """Speed-up against the share of the devices that generate, a line for each value of a column, with a choice.
 
     Parameters
     ----------
     curves : pandas.DataFrame
-        ``training`` (a name), ``saturation``, ``share`` and ``gain``.
+        ``share``, ``gain``, and the columns `series` and `pick`.
+    series, pick : str
+        Columns: what tells lines apart, and what the reader chooses; the first value is shown first.
+    label, legend : str
+        What the choice and the lines are called.
     """
     import altair as alt
     import pandas as pd
 
-    options = [str(name) for name in dict.fromkeys(curves["training"])]
-    pick = alt.param("training", value=options[0], bind=alt.binding_select(options=options, name="Training takes"))
-    tint = charts.colour("accent")
-    dashes = alt.Scale(domain=sorted(set(curves["saturation"])), range=[[1, 0], [8, 5], [2, 5]])
-    legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5, symbolStrokeColor=tint)
-    scale = alt.Scale(domain=[0, float(curves["gain"].max()) * 1.05], nice=False)
+    missing = [name for name in ("share", "gain", series, pick) if name not in curves.columns]
+    if missing:
+        raise InputError(f"the chart's data lack {', '.join(missing)}; give them as columns")
+    options = [value.item() if hasattr(value, "item") else value for value in dict.fromkeys(curves[pick])]
+    choice = alt.param("chosen", value=options[0], bind=alt.binding_select(options=options, name=label))
+    tint, names = charts.colour("accent"), list(dict.fromkeys(curves[series]))
+    dashes = alt.Scale(domain=names, range=[_DASHES[place % len(_DASHES)] for place in range(len(names))])
+    key = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5, symbolStrokeColor=tint, columns=2)
+    y = {"scale": alt.Scale(domain=[0, float(curves["gain"].max()) * 1.05], nice=False),
+         "title": "Speed-up over the baseline"}  # fmt: skip
     lines = (
         alt.Chart(curves)
-        .transform_filter("datum.training === training")
+        .transform_filter(f"datum['{pick}'] === chosen")
         .mark_line(color=tint, point=alt.OverlayMarkDef(size=30, color=tint))
         .encode(
             x=alt.X("share:Q", axis=alt.Axis(format="%"), title="Devices that generate"),
-            y=alt.Y("gain:Q", scale=scale, title="Speed-up over the baseline"),
-            strokeDash=alt.StrokeDash("saturation:N", scale=dashes, title="Saturation", legend=legend),
-            tooltip=["training:N", "saturation:N", "share:Q", alt.Tooltip("gain:Q", format=".2f")],
+            y=alt.Y("gain:Q", **y),
+            strokeDash=alt.StrokeDash(f"{series}:N", scale=dashes, sort=names, title=legend, legend=key),
+            tooltip=[f"{series}:N", f"{pick}:N", alt.Tooltip("share:Q", format=".0%"),
+                     alt.Tooltip("gain:Q", format=".2f")],
         )
-    )
+    )  # fmt: skip
     even = alt.Chart(pd.DataFrame({"one": [1.0]})).mark_rule(color=charts.colour("line"), aria=False)
-    return (even.encode(y=alt.Y("one:Q", scale=scale, title="Speed-up over the baseline")) + lines).add_params(pick)
+    return (even.encode(y=alt.Y("one:Q", **y)) + lines).add_params(choice)
