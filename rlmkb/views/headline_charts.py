@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 RANGES = (
     ("reported", "reported", "ink", 0.24),
     ("modelled", "modelled", "accent", 0.5),
-    ("with_own", "modelled with its own times", "memory", 0.76),
+    ("with_own", "modelled, own times", "memory", 0.76),
 )
 CEILING = "ceiling of any schedule"
 ROW = 46  # pixels
@@ -66,16 +66,16 @@ def ranges(frame: "pd.DataFrame") -> Any:
     count = len(frame)
     edges = [min(_TICKS[0], float(shown["low"].min())), max(_TICKS[-1], float(shown["high"].max()))]
     scale = alt.Scale(type="log", domain=edges, nice=False)
-    x = alt.X("low:Q", scale=scale, axis=alt.Axis(values=list(_TICKS), format="~g"), title="Speed-up over the baseline")
+    x = alt.X("low:Q", scale=scale, axis=alt.Axis(values=list(_TICKS), format="~g"), title="Speed-up")
     y = alt.Y("y:Q", scale=alt.Scale(domain=[count, 0], nice=False), axis=None)
     names = [what for _, what, *_ in RANGES] + [CEILING]
     tints = [charts.colour(tint) for _, _, tint, _ in RANGES] + [charts.colour("muted")]
-    legend = alt.Legend(columns=2, symbolType="square", labelLimit=260)
+    legend = alt.Legend(columns=2, symbolType="square", symbolStrokeWidth=0)
     colour = alt.Color("what:N", scale=alt.Scale(domain=names, range=tints), title=None, legend=legend)
     told = ["name:N", "what:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f")]
     base = alt.Chart(shown).encode(y=y, color=colour, tooltip=told)
     spans = base.transform_filter(f"datum.what !== '{CEILING}'")
-    bars = spans.mark_rule(strokeWidth=5, strokeCap="round").encode(x=x, x2="high:Q")
+    bars = spans.mark_rule(strokeWidth=5, strokeCap="round", strokeDash=[1, 0]).encode(x=x, x2="high:Q")
     ends = spans.transform_filter("datum.low === datum.high").mark_point(filled=True, size=70, opacity=1).encode(x=x)
     most = base.transform_filter(f"datum.what === '{CEILING}'")
     ticks = most.mark_tick(orient="vertical", thickness=2, size=ROW * 0.8).encode(x=x)
