@@ -70,7 +70,7 @@ def ranges(frame: "pd.DataFrame") -> Any:
     y = alt.Y("y:Q", scale=alt.Scale(domain=[count, 0], nice=False), axis=None)
     names = [what for _, what, *_ in RANGES] + [CEILING]
     tints = [charts.colour(tint) for _, _, tint, _ in RANGES] + [charts.colour("muted")]
-    legend = alt.Legend(columns=2, symbolType="square", symbolStrokeWidth=0)
+    legend = alt.Legend(columns=1, symbolType="square", symbolStrokeWidth=0)
     colour = alt.Color("what:N", scale=alt.Scale(domain=names, range=tints), title=None, legend=legend)
     told = ["name:N", "what:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f")]
     base = alt.Chart(shown).encode(y=y, color=colour, tooltip=told)
