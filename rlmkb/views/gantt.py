@@ -91,7 +91,7 @@ def _placed(bars: "pd.DataFrame", control: str | None) -> "pd.DataFrame":
     parts = [part for _, part in bars.groupby(control, sort=False)] if control else [bars]
     placed = pd.concat([part.assign(row=pd.factorize(part["group"])[0]) for part in parts])
     half = FULL / 2 * placed["load"]
-    keys = [*([control] if control else []), "node", "iteration"]
+    keys = [*([control] if control else []), "group", "node", "iteration"]
     run = placed.groupby(keys)
     length = (placed["end"] - placed["start"]).where(placed["stage"] != "generation",
                                                      run["end"].transform("max") - placed["start"])  # fmt: skip

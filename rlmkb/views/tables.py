@@ -6,7 +6,6 @@ Directives show the first two and the last one when a page is built; `rlmkb.tabl
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlmkb.views import design
 from rlmkb.views.markup import (
     Html,
     Math,
@@ -115,10 +114,17 @@ def _question(cell: "Cell") -> Any:
 
 def _heading(cell: "Cell") -> Html:
     formula = cell.formula
-    stage = cell.stage in design.STAGES
-    what = chip(cell.stage) if stage else Html(text_html(cell.stage or formula.meaning))  # table IX also has parts
+    what = _stage(cell.stage) if cell.stage else Html(text_html(formula.meaning))
     unit = Html(f'<span class="rl-unit">{text_html(f"{formula.unit} per {formula.per}")}</span>')
     return join([chip(formula.quantity.value), what, unit])
+
+
+# stages of table IX that are several at once
+_TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
+
+
+def _stage(name: str) -> Html:
+    return Html(text_html(_TOGETHER[name])) if name in _TOGETHER else chip(name)
 
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:

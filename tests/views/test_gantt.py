@@ -67,3 +67,9 @@ def test_each_choice_has_its_own_rows():
 def test_missing_columns_are_named():
     with pytest.raises(InputError, match="lack load, eta"):
         gantt(BARS.drop(columns="load"), "eta")
+
+
+def test_each_row_numbers_its_own_iterations():
+    made = spec(gantt(pd.concat([BARS.assign(group="a"), BARS.assign(group="b", start=BARS["start"] + 1)])))
+    rows = [row for data in made["datasets"].values() for row in data]
+    assert [row["first"] for row in rows] == [True] * 4
