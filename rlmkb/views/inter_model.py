@@ -1,0 +1,200 @@
+"""Inter-model parallelism as rows: depths of the configurations, model structures and placements side by side."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import sympy
+
+from rlmkb.notation import Role
+from rlmkb.theory.algorithms import PPO, Algorithm
+from rlmkb.theory.configurations import CONFIGURATIONS, Configuration
+from rlmkb.theory.evaluate import evaluate
+from rlmkb.theory.formula import Quantity, to_latex
+from rlmkb.theory.functions import Maximum
+from rlmkb.theory.iteration import BASELINE, iteration_cost
+from rlmkb.theory.residency import Live, live_sets, peak
+from rlmkb.theory.table_nine import end_to_end
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rlmkb.simulation import Simulation
+    from rlmkb.simulation.timed import TimedStep
+    from rlmkb.theory.graph import Placement
+
+At = Mapping[str, object]
+
+
+def readings(at: At, algorithm: Algorithm = PPO) -> list[dict[str, object]]:
+    """The end-to-end depth of each configuration as section IV-F has it, and both honest readings of its graph.
+
+    Parameters
+    ----------
+    at : mapping
+        From symbol name to number.
+    algorithm : Algorithm
+        What runs.
+
+    Returns
+    -------
+    list of dict
+        A row for each configuration: the printed formula and its value, the critical path of one iteration, the period
+        in the long run, and which of the two the printed value is.
+
+    Examples
+    --------
+    >>> point = {"L": 2, "d": 256, "d_ff": 1024, "h": 4, "V": 512, "B": 1, "K": 1, "S": 64, "T": 64, "P_t": 1}
+    >>> [row["printed is"] for row in readings(point)][-2:]
+    ['period', 'period']
+    """
+    rows = []
+    for configuration in CONFIGURATIONS.values():
+        if configuration.id == "ac_shared" and Role.CRITIC not in algorithm.roles:
+            continue
+        printed = end_to_end(configuration, algorithm)
+        parts = configuration.parts(algorithm)
+        exprs = configuration.critical_path(algorithm), configuration.period(algorithm)
+        path, period = (_value(expr, parts, at) for expr in exprs)
+        value = float(printed.evaluate(at))
+        rows.append({
+            "configuration": configuration.title, "printed depth": f"${to_latex(printed.expr, printed.where)}$",
+            "printed (steps)": value, "critical path (steps)": path, "period (steps)": period,
+            "printed is": _which(value, path, period),
+        })  # fmt: skip
+    return rows
+
+
+def _value(expr: sympy.Expr, parts: Iterable, at: At) -> float:
+    return float(evaluate(expr.xreplace({part.handle: part.explicit for part in parts}), at))
+
+
+def _which(value: float, path: float, period: float) -> str:
+    names = [name for name, other in (("critical path", path), ("period", period)) if abs(value / other - 1) < 1e-12]
+    return " = ".join(names) or "neither"
+
+
+def structure_rows(structures: Mapping[str, tuple[Algorithm, At]]) -> list[dict[str, object]]:
+    """Model structures on one device group: what each runs, computes and holds.
+
+    Parameters
+    ----------
+    structures : mapping
+        From a name to the edited algorithm and the sizes of its models.
+
+    Returns
+    -------
+    list of dict
+        Invocations, work (and that over the first structure's), depth, peak memory with idle models moved out, and
+        weights with their training state.
+
+    Examples
+    --------
+    >>> point = {"L": 2, "d": 256, "d_ff": 1024, "h": 4, "V": 512, "B": 1, "K": 1, "S": 64, "T": 64}
+    >>> rows = structure_rows({"PPO": (PPO, point), "GRPO": (PPO.without(Role.CRITIC), point)})
+    >>> [row["invocations"] for row in rows]
+    [6, 4]
+    """
+    rows, first = [], None
+    for name, (algorithm, at) in structures.items():
+        alone = Configuration(name, name)
+        work = float(iteration_cost(algorithm, Quantity.WORK, BASELINE).evaluate(at))
+        first = first or work
+        rows.append({
+            "structure": name, "invocations": len(algorithm.invocations), "work (FLOP)": work,
+            "of separate (%)": 100 * work / first,
+            "depth (steps)": _value(alone.critical_path(algorithm), alone.parts(algorithm), at),
+            "peak (elements)": peak_memory(live_sets(alone, algorithm), at),
+            "all resident (elements)": resident_memory(live_sets(alone, algorithm, offload=False), at),
+        })  # fmt: skip
+    return rows
+
+
+def peak_memory(lives: Iterable[Live], at: At, replicas: int = 1) -> float:
+    """The largest of several live sets, or that of one of several data-parallel replicas.
+
+    Examples
+    --------
+    >>> point = {"L": 1, "d": 2, "d_ff": 8, "V": 10, "m": 4, "B": 8, "K": 1, "h": 1}
+    >>> lives = live_sets(CONFIGURATIONS["baseline"], PPO)
+    >>> [peak_memory(lives, point, replicas) for replicas in (1, 2)]  # 4 (68 + 70) = 552 stay, 128 are shared out
+    [680.0, 616.0]
+    """
+    lives = list(lives)
+    return float(evaluate(peak(lives) if replicas == 1 else Maximum(*(one.per_replica(replicas) for one in lives)), at))
+
+
+def resident_memory(lives: Iterable[Live], at: At) -> float:
+    """The most weights, with their training state, that are on a group at one time."""
+    return max(_value(one.resident, one.parts, at) for one in lives)
+
+
+def placement_rows(
+    placements: Mapping[str, "Placement"], at: At, algorithm: Algorithm = PPO
+) -> list[dict[str, object]]:
+    """Placements without any other overlap: critical path, and memory of the fullest group.
+
+    Parameters
+    ----------
+    placements : mapping
+        From a name to a placement of the algorithm.
+    at : mapping
+        From symbol name to number.
+    algorithm : Algorithm
+        What runs.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.graph import co_located, disaggregated
+    >>> point = {"L": 2, "d": 256, "d_ff": 1024, "h": 4, "V": 512, "B": 1, "K": 1, "S": 64, "T": 64}
+    >>> rows = placement_rows({"one group": co_located(PPO), "four": disaggregated(PPO)}, point)
+    >>> [row["groups"] for row in rows], rows[0]["depth (steps)"] > rows[1]["depth (steps)"]
+    ([1, 4], True)
+    """
+    rows = []
+    for name, placement in placements.items():
+        alone = Configuration(name, name, placement=lambda _, placement=placement: placement)
+        moved, kept = (live_sets(alone, algorithm, offload=offload) for offload in (True, False))
+        rows.append({
+            "placement": name, "groups": len(set(placement.values())),
+            "depth (steps)": _value(alone.critical_path(algorithm), alone.parts(algorithm), at),
+            "fullest group, idle moved out": peak_memory(moved, at),
+            "fullest group, all kept": peak_memory(kept, at),
+            "weights of all groups, all kept": sum(
+                resident_memory([one for one in kept if one.group == group], at)
+                for group in dict.fromkeys(one.group for one in kept)
+            ),
+        })  # fmt: skip
+    return rows
+
+
+def use_rows(results: Mapping[str, "Simulation"], devices: Mapping[str, Mapping[str, float]]) -> list[dict]:
+    """How the groups of simulated runs spend their time, a row for each group.
+
+    Parameters
+    ----------
+    results : mapping
+        From a name to a simulation.
+    devices : mapping
+        From the same names to each group's share of the devices.
+    """
+    return [
+        {"placement": name, "group": group, "devices (%)": 100 * devices[name][group],
+         "full speed (%)": 100 * use.useful, "slower (%)": 100 * use.underused, "idle (%)": 100 * use.idle}
+        for name, result in results.items() for group, use in result.use.items()
+    ]  # fmt: skip
+
+
+def timed_step(run: "pd.Series") -> "TimedStep":
+    """A row of the file of phase times as a source of seconds; mean lengths rounded to whole tokens.
+
+    Examples
+    --------
+    >>> from rlmkb.measurements import measurements
+    >>> timed_step(measurements("rl_phase_times").iloc[0]).rollouts
+    1024
+    """
+    from rlmkb.simulation.timed import TimedStep
+
+    shape = {name: int(run[name]) for name in ("L", "d", "d_ff", "h", "V", "B", "K")}
+    at = {**shape, "S": round(run["S_mean"]), "T": round(run["T_mean"])}
+    return TimedStep(at, float(run["generation_s"]), float(run["reference_s"]), float(run["policy_training_s"]))
