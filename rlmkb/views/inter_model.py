@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rlmkb.simulation import Simulation
     from rlmkb.simulation.timed import TimedStep
-    from rlmkb.theory.graph import Placement
+    from rlmkb.theory.graph import IterationGraph, Placement
 
 At = Mapping[str, object]
 
@@ -179,9 +179,42 @@ def use_rows(results: Mapping[str, "Simulation"], devices: Mapping[str, Mapping[
     """
     return [
         {"placement": name, "group": group, "devices (%)": 100 * devices[name][group],
-         "full speed (%)": 100 * use.useful, "slower (%)": 100 * use.underused, "idle (%)": 100 * use.idle}
+         **{f"{kind} (%)": round(100 * abs(share), 6) for kind, share in  # the last digits may be noise around zero
+            (("full speed", use.useful), ("slower", use.underused), ("idle", use.idle))}}
         for name, result in results.items() for group, use in result.use.items()
     ]  # fmt: skip
+
+
+def period_rows(
+    graphs: Mapping[str, "IterationGraph"], runs: Mapping[str, "Simulation"], step: "TimedStep"
+) -> list[dict[str, object]]:
+    """Configurations in seconds, a pool of devices for each group: by the graph, and played.
+
+    Parameters
+    ----------
+    graphs, runs : mapping
+        From a configuration's name to its graph, and to a simulation of it.
+    step : TimedStep
+        Where the seconds are from.
+
+    Returns
+    -------
+    list of dict
+        Critical path and period of the graph, the period as played, and the share of time that groups idle on average.
+    """
+    from rlmkb.simulation.analytic import period
+
+    rows = []
+    for name, graph in graphs.items():
+        seconds = step.seconds(graph)
+        path = graph.critical_path(lambda node, seconds=seconds: sympy.Float(seconds[node.id])).expr
+        idle = [use.idle for use in runs[name].use.values()]
+        rows.append({
+            "configuration": name, "groups": len(graph.groups), "critical path (s)": float(sympy.N(path.doit())),
+            "period (s)": float(period(graph, seconds)), "played (s)": runs[name].period,
+            "idle (%)": 100 * sum(idle) / len(idle),
+        })  # fmt: skip
+    return rows
 
 
 def timed_step(run: "pd.Series") -> "TimedStep":
@@ -198,3 +231,20 @@ def timed_step(run: "pd.Series") -> "TimedStep":
     shape = {name: int(run[name]) for name in ("L", "d", "d_ff", "h", "V", "B", "K")}
     at = {**shape, "S": round(run["S_mean"]), "T": round(run["T_mean"])}
     return TimedStep(at, float(run["generation_s"]), float(run["reference_s"]), float(run["policy_training_s"]))
+
+
+def by_network(algorithm: Algorithm) -> "Placement":
+    """A group for each network: policy and critic share one where they share layers.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.structures import partly_shared_actor_critic
+    >>> sorted(set(by_network(partly_shared_actor_critic(PPO)).values()))
+    ['actor and critic', 'reference', 'reward']
+    """
+    from rlmkb.theory.placements import grouped
+    from rlmkb.theory.structures import ACTOR_AND_CRITIC
+
+    joint = (Role.ACTOR_CRITIC, *ACTOR_AND_CRITIC) if Role.ACTOR_CRITIC in algorithm.roles else ()
+    groups = {"actor and critic": joint} if joint else {}
+    return grouped(algorithm, groups | {role.value: (role,) for role in algorithm.roles if role not in joint})

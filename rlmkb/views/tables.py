@@ -114,9 +114,17 @@ def _question(cell: "Cell") -> Any:
 
 def _heading(cell: "Cell") -> Html:
     formula = cell.formula
-    what = chip(cell.stage) if cell.stage else Html(text_html(formula.meaning))
+    what = _stage(cell.stage) if cell.stage else Html(text_html(formula.meaning))
     unit = Html(f'<span class="rl-unit">{text_html(f"{formula.unit} per {formula.per}")}</span>')
     return join([chip(formula.quantity.value), what, unit])
+
+
+# stages of table IX that are several at once
+_TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
+
+
+def _stage(name: str) -> Html:
+    return Html(text_html(_TOGETHER[name])) if name in _TOGETHER else chip(name)
 
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:
