@@ -65,7 +65,11 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
     groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(middle="datum.row + 0.5")
     middle = alt.Y("middle:Q", scale=scale, axis=None)
     lines = groups.mark_rule(color=charts.colour("hairline")).encode(y=middle)
-    names = groups.mark_text(align="right", dx=-8).encode(x=alt.value(0), y=middle, text="group:N")
+    name = {"align": "right", "dx": -8, "lineBreak": "/"}
+    names = groups.mark_text(**name).encode(x=alt.value(0), y=middle, text="group:N")
+    # the margin is laid out once, so it must hold the names of every choice
+    room = alt.Chart(placed).transform_aggregate(groupby=["group"]).mark_text(**name, opacity=0, aria=False)
+    room = room.encode(x=alt.value(0), y=alt.value(ROW / 2), text="group:N")
     stages = [stage for stage in STAGES if stage in set(bars["stage"])]
     times = [alt.Tooltip(f"{name}:Q", format=".3~s") for name in ("start", "end")]
     drawn = base.mark_rect().encode(
@@ -79,7 +83,7 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
         .mark_text(align="left", dx=4, color=charts.colour("page"))
         .encode(x=x, y=middle, text="iteration:O")
     )
-    chart = (lines + names + drawn + numbers).properties(height=ROW * rows)
+    chart = (lines + room + names + drawn + numbers).properties(height=ROW * rows)
     return chart.add_params(_chosen(bars, control, label or control)) if control else chart
 
 

@@ -38,7 +38,7 @@ def readings(at: At, algorithm: Algorithm = PPO) -> list[dict[str, object]]:
     Returns
     -------
     list of dict
-        A row for each configuration: the printed formula and its value, the critical path of one iteration, the period
+        A row for each configuration: the value of the printed formula, the critical path of one iteration, the period
         in the long run, and which of the two the printed value is.
 
     Examples
@@ -57,10 +57,24 @@ def readings(at: At, algorithm: Algorithm = PPO) -> list[dict[str, object]]:
         path, period = (_value(expr, parts, at) for expr in exprs)
         value = float(printed.evaluate(at))
         rows.append({
-            "configuration": configuration.title, "printed depth": f"${to_latex(printed.expr, printed.where)}$",
-            "printed (steps)": value, "critical path (steps)": path, "period (steps)": period,
-            "printed is": _which(value, path, period),
+            "configuration": configuration.title, "printed (steps)": value, "critical path (steps)": path,
+            "period (steps)": period, "printed is": _which(value, path, period),
         })  # fmt: skip
+    return rows
+
+
+def end_to_end_rows(algorithm: Algorithm = PPO) -> list[dict[str, object]]:
+    """The end-to-end depth of each configuration, as a formula in the building blocks of table III.
+
+    Examples
+    --------
+    >>> [row["configuration"] for row in end_to_end_rows()][-1]
+    'all combined'
+    """
+    rows = []
+    for configuration in CONFIGURATIONS.values():
+        depth = end_to_end(configuration, algorithm)
+        rows.append({"configuration": configuration.title, "depth": f"${to_latex(depth.expr, depth.where)}$"})
     return rows
 
 

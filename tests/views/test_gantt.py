@@ -67,3 +67,12 @@ def test_each_choice_has_its_own_rows():
 def test_missing_columns_are_named():
     with pytest.raises(InputError, match="lack load, eta"):
         gantt(BARS.drop(columns="load"), "eta")
+
+
+def test_the_margin_holds_the_names_of_every_choice():
+    one, two = BARS.assign(eta=0), BARS.assign(eta=1, group="a long name")
+    made = spec(gantt(pd.concat([one, two]), "eta"))
+    (unseen,) = (layer for layer in made["layer"] if layer["mark"].get("opacity") == 0)
+    assert "filter" not in str(unseen["transform"])
+    assert unseen["encoding"]["text"]["field"] == "group"
+    assert unseen["mark"]["aria"] is False
