@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("group", "node", "stage", "iteration", "start", "end", "load")
 STAGES = ("generation", "assessment", "training")
-ROW = 34  # pixels
+ROW, LINE = 36, 15  # pixels: of a row, and of a line of a name in two
 FULL = 0.8  # height of a bar at full load, as a share of its row
 
 
@@ -62,11 +62,14 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
     if control:
         base = base.transform_filter(f"datum['{control}'] === chosen")
     # the row's middle: an idle line, and the group's name before it
-    groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(middle="datum.row + 0.5")
+    groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(
+        middle="datum.row + 0.5", first=f"datum.middle - (indexof(datum.group, '/') < 0 ? 0 : {LINE / 2 / ROW})"
+    )
     middle = alt.Y("middle:Q", scale=scale, axis=None)
     lines = groups.mark_rule(color=charts.colour("hairline")).encode(y=middle)
-    name = {"align": "right", "dx": -8, "lineBreak": "/"}
-    names = groups.mark_text(**name).encode(x=alt.value(0), y=middle, text="group:N")
+    name = {"align": "right", "dx": -8, "lineBreak": "/", "lineHeight": LINE}
+    first = alt.Y("first:Q", scale=scale, axis=None)  # of a name's lines, model and stage
+    names = groups.mark_text(**name).encode(x=alt.value(0), y=first, text="group:N")
     # the margin is laid out once, so it must hold the names of every choice
     room = alt.Chart(placed).transform_aggregate(groupby=["group"]).mark_text(**name, opacity=0, aria=False)
     room = room.encode(x=alt.value(0), y=alt.value(ROW / 2), text="group:N")

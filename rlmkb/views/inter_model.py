@@ -99,7 +99,7 @@ def structure_rows(structures: Mapping[str, tuple[Algorithm, At]]) -> list[dict[
     -------
     list of dict
         Invocations, work (and that over the first structure's), depth, peak memory with idle models moved out, and
-        weights with their training state.
+        the weights of all models with their training state, in billions of elements.
 
     Examples
     --------
@@ -117,8 +117,8 @@ def structure_rows(structures: Mapping[str, tuple[Algorithm, At]]) -> list[dict[
             "structure": name, "invocations": len(algorithm.invocations), "work (FLOP)": work,
             "of separate (%)": 100 * work / first,
             "depth (steps)": _value(alone.critical_path(algorithm), alone.parts(algorithm), at),
-            "peak (elements)": peak_memory(live_sets(alone, algorithm), at),
-            "all resident (elements)": resident_memory(live_sets(alone, algorithm, offload=False), at),
+            "peak ($10^9$)": peak_memory(live_sets(alone, algorithm), at) / 1e9,
+            "state ($10^9$)": resident_memory(live_sets(alone, algorithm, offload=False), at) / 1e9,
         })  # fmt: skip
     return rows
 
@@ -145,7 +145,7 @@ def resident_memory(lives: Iterable[Live], at: At) -> float:
 def placement_rows(
     placements: Mapping[str, "Placement"], at: At, algorithm: Algorithm = PPO
 ) -> list[dict[str, object]]:
-    """Placements without any other overlap: critical path, and memory of the fullest group.
+    """Placements without any other overlap: critical path, and memory of the fullest group in billions of elements.
 
     Parameters
     ----------
@@ -171,12 +171,11 @@ def placement_rows(
         rows.append({
             "placement": name, "groups": len(set(placement.values())),
             "depth (steps)": _value(alone.critical_path(algorithm), alone.parts(algorithm), at),
-            "fullest group, idle moved out": peak_memory(moved, at),
-            "fullest group, all kept": peak_memory(kept, at),
-            "weights of all groups, all kept": sum(
+            "moved out ($10^9$)": peak_memory(moved, at) / 1e9, "all kept ($10^9$)": peak_memory(kept, at) / 1e9,
+            "state of all groups ($10^9$)": sum(
                 resident_memory([one for one in kept if one.group == group], at)
                 for group in dict.fromkeys(one.group for one in kept)
-            ),
+            ) / 1e9,
         })  # fmt: skip
     return rows
 

@@ -76,8 +76,8 @@ def test_placements_agree_with_the_table():
     rows = placement_rows({"one": co_located(PPO), "four": disaggregated(PPO)}, AT)
     for row, name in zip(rows, ("baseline", "disaggregated"), strict=True):
         assert row["depth (steps)"] == pytest.approx(sum(stages_of(name, "depth")))
-    assert rows[0]["fullest group, all kept"] > rows[1]["fullest group, all kept"]
-    assert rows[0]["weights of all groups, all kept"] == rows[1]["weights of all groups, all kept"]
+    assert rows[0]["all kept ($10^9$)"] > rows[1]["all kept ($10^9$)"]
+    assert rows[0]["state of all groups ($10^9$)"] == rows[1]["state of all groups ($10^9$)"]
 
 
 def test_seconds_of_a_run():
