@@ -4,11 +4,15 @@ A structure is an edit of an algorithm's invocations. A critic of another size i
 such as ``L_V``. Models without a critic are `Algorithm.without`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rlmkb.errors import InputError
 from rlmkb.notation import Role, Stage
+from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.algorithms import Algorithm, Call, Invocation
+from rlmkb.theory.formula import Quantity
+from rlmkb.theory.iteration import BASELINE, iteration_cost
 
 ACTOR_AND_CRITIC = (Role.POLICY, Role.CRITIC)
 
@@ -86,6 +90,32 @@ def merged_critic_reward(algorithm: Algorithm, *, trained: bool = True) -> Algor
                  or call.call is not Call.TRAIN)  # fmt: skip
     name = "critic and reward merged" + ("" if trained else ", frozen")
     return replace(algorithm, invocations=kept, edits=(*algorithm.edits, name))
+
+
+def sharing_break_even(algorithm: Algorithm, at: Mapping[str, object]) -> float:
+    """The critic's forward pass over the policy's at which a shared backbone does the work of separate models.
+
+    Below it sharing costs more.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        With a critic.
+    at : mapping
+        From symbol name to number; the critic's size does not matter.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.algorithms import PPO
+    >>> point = {"L": 2, "d": 256, "d_ff": 1024, "h": 4, "V": 512, "B": 1, "K": 1, "S": 64, "T": 64}
+    >>> round(sharing_break_even(PPO, point), 2)  # one pass and an update, four forward passes, against one
+    0.25
+    """
+    kinds = (_with_critic(algorithm), shared_actor_critic(algorithm), algorithm.without(Role.CRITIC))
+    shapes = {**at, **{f"{name}_ac": at.get(f"{name}_pi", at.get(name)) for name in ("L", "d", "d_ff", "h")}}
+    separate, shared, without = (float(iteration_cost(one, Quantity.WORK, BASELINE).evaluate(shapes)) for one in kinds)
+    critic, policy = (float(blocks.forward(role).evaluate(shapes)) for role in (Role.CRITIC, Role.POLICY))
+    return critic / policy * (shared - without) / (separate - without)
 
 
 def _joined(algorithm: Algorithm, stages: tuple[Stage, ...], edit: str) -> Algorithm:

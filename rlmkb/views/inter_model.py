@@ -1,6 +1,7 @@
 """Inter-model parallelism as rows: depths of the configurations, model structures and placements side by side."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy
@@ -261,3 +262,30 @@ def by_network(algorithm: Algorithm) -> "Placement":
     joint = (Role.ACTOR_CRITIC, *ACTOR_AND_CRITIC) if Role.ACTOR_CRITIC in algorithm.roles else ()
     groups = {"actor and critic": joint} if joint else {}
     return grouped(algorithm, groups | {role.value: (role,) for role in algorithm.roles if role not in joint})
+
+
+def moved(step: "TimedStep", *, was: str, rollout: str, trainer: str) -> "TimedStep":
+    """A timed step, were it on other devices, one for one and at peak rates.
+
+    Generation goes with memory bandwidth, passes over whole sequences with arithmetic.
+
+    Parameters
+    ----------
+    step : TimedStep
+        As measured.
+    was, rollout, trainer : str
+        Devices of the catalogue: that of the run, and those for generation and for all other passes.
+
+    Examples
+    --------
+    >>> from rlmkb.simulation.timed import TimedStep
+    >>> step = TimedStep({}, generation=30.0, forward=1.0, training=4.0)
+    >>> moved(step, was="h100-sxm5-80gb", rollout="h200-sxm-141gb", trainer="h100-sxm5-80gb").training
+    4.0
+    """
+    from rlmkb.views.strategies import rates
+
+    old, decodes, passes = (rates(device) for device in (was, rollout, trainer))
+    slower = old.flops / passes.flops
+    return replace(step, generation=step.generation * old.memory / decodes.memory, forward=step.forward * slower,
+                   training=step.training * slower)  # fmt: skip

@@ -16,6 +16,7 @@ from rlmkb.theory.structures import (
     merged_critic_reward,
     partly_shared_actor_critic,
     shared_actor_critic,
+    sharing_break_even,
 )
 
 SHAPE = {"L": 12, "d": 64, "d_ff": 256, "h": 4}
@@ -89,3 +90,15 @@ def test_replicas_share_the_batch_and_repeat_the_weights():
     cache = 8 * 2 * blocks.cache_memory().evaluate(AT)
     assert (one - two, two - four) == (cache / 2, cache / 4)
     assert one == evaluate(generation.explicit, AT)
+
+
+def test_sharing_breaks_even_where_it_says():
+    """C_f(V) of a quarter of C_f(pi), and what the value head adds to the shared model's four passes."""
+    policy = blocks.forward(Role.POLICY).evaluate(AT)
+    found = sharing_break_even(PPO, AT)
+    assert found == pytest.approx(1 / 4 + 2 * 64 / policy)
+    assert found == pytest.approx(sharing_break_even(PPO, {**AT, "L_V": 3}))
+    for layers in (2, 3, 4, 5):
+        at = {**AT, "L_V": layers}
+        cheaper = work(shared_actor_critic(PPO), at) < work(PPO, at)
+        assert cheaper == (blocks.forward(Role.CRITIC).evaluate(at) / policy > found)

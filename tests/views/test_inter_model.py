@@ -11,6 +11,7 @@ from rlmkb.theory.structures import shared_actor_critic
 from rlmkb.theory.tables import table
 from rlmkb.views.inter_model import (
     by_network,
+    moved,
     period_rows,
     placement_rows,
     readings,
@@ -94,3 +95,11 @@ def test_seconds_of_a_run():
 def test_networks_are_groups():
     assert by_network(PPO) == disaggregated(PPO)
     assert len(set(by_network(shared_actor_critic(PPO)).values())) == 3
+
+
+def test_other_devices_scale_generation_by_bandwidth_and_passes_by_arithmetic():
+    step = timed_step(measurements("rl_phase_times").iloc[0])
+    h20 = moved(step, was="h100-sxm5-80gb", rollout="h20-sxm-96gb", trainer="h20-sxm-96gb")
+    assert h20.generation < step.generation  # more bandwidth
+    assert h20.training / step.training == pytest.approx(h20.forward / step.forward)
+    assert h20.training > 6 * step.training
