@@ -99,7 +99,7 @@ def structure_rows(structures: Mapping[str, tuple[Algorithm, At]]) -> list[dict[
     Returns
     -------
     list of dict
-        Invocations, work (and that over the first structure's), depth, peak memory with idle models moved out, and
+        Invocations, work over the first structure's, depth, peak memory with idle models moved out, and
         the weights of all models with their training state, in billions of elements.
 
     Examples
@@ -115,8 +115,7 @@ def structure_rows(structures: Mapping[str, tuple[Algorithm, At]]) -> list[dict[
         work = float(iteration_cost(algorithm, Quantity.WORK, BASELINE).evaluate(at))
         first = first or work
         rows.append({
-            "structure": name, "invocations": len(algorithm.invocations), "work (FLOP)": work,
-            "of separate (%)": 100 * work / first,
+            "structure": name, "invocations": len(algorithm.invocations), "work (%)": 100 * work / first,
             "depth (steps)": _value(alone.critical_path(algorithm), alone.parts(algorithm), at),
             "peak ($10^9$)": peak_memory(live_sets(alone, algorithm), at) / 1e9,
             "state ($10^9$)": resident_memory(live_sets(alone, algorithm, offload=False), at) / 1e9,
@@ -182,7 +181,7 @@ def placement_rows(
 
 
 def use_rows(results: Mapping[str, "Simulation"], devices: Mapping[str, Mapping[str, float]]) -> list[dict]:
-    """How the groups of simulated runs spend their time, a row for each group.
+    """How the groups of simulated runs lose time, a row for each group.
 
     Parameters
     ----------
@@ -193,8 +192,8 @@ def use_rows(results: Mapping[str, "Simulation"], devices: Mapping[str, Mapping[
     """
     return [
         {"placement": name, "group": group, "devices (%)": 100 * devices[name][group],
-         **{f"{kind} (%)": round(100 * abs(share), 6) for kind, share in  # the last digits may be noise around zero
-            (("full speed", use.useful), ("slower", use.underused), ("idle", use.idle))}}
+         # not at full speed; the last digits may be noise around zero
+         "slower (%)": round(100 * abs(use.underused), 6), "idle (%)": round(100 * abs(use.idle), 6)}
         for name, result in results.items() for group, use in result.use.items()
     ]  # fmt: skip
 
