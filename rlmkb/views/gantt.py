@@ -1,5 +1,6 @@
 """Gantt charts of simulated iterations: a row a device group, a colour a stage, a control for what is compared."""
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -97,13 +98,21 @@ def _placed(bars: "pd.DataFrame", control: str | None) -> "pd.DataFrame":
     bars = bars[[*NEEDED, *([control] if control else [])]]
     parts = [part for _, part in bars.groupby(control, sort=False)] if control else [bars]
     placed = pd.concat([part.assign(row=pd.factorize(part["group"])[0]) for part in parts])
+    # finer than a pixel; more digits only make the page heavier
+    placed = placed.round({"start": _digits(bars), "end": _digits(bars), "load": 3})
     half = FULL / 2 * placed["load"]
     keys = [*([control] if control else []), "node", "iteration"]
     run = placed.groupby(keys)
     length = (placed["end"] - placed["start"]).where(placed["stage"] != "generation",
                                                      run["end"].transform("max") - placed["start"])  # fmt: skip
-    return placed.assign(top=placed["row"] + 0.5 - half, bottom=placed["row"] + 0.5 + half, length=length,
-                         first=placed["start"] == run["start"].transform("min"))  # fmt: skip
+    placed = placed.assign(top=placed["row"] + 0.5 - half, bottom=placed["row"] + 0.5 + half, length=length,
+                           first=placed["start"] == run["start"].transform("min"))  # fmt: skip
+    return placed.round({"top": 4, "bottom": 4, "length": _digits(bars)})
+
+
+def _digits(bars: "pd.DataFrame") -> int:
+    """Decimals of a ten-thousandth of the time shown."""
+    return 4 - math.floor(math.log10(bars["end"].max()))
 
 
 def _chosen(bars: "pd.DataFrame", control: str, name: str) -> Any:

@@ -76,3 +76,10 @@ def test_the_margin_holds_the_names_of_every_choice():
     assert "filter" not in str(unseen["transform"])
     assert unseen["encoding"]["text"]["field"] == "group"
     assert unseen["mark"]["aria"] is False
+
+
+@pytest.mark.parametrize(("scale", "start"), [(1.0, 0.3333), (1e4, 3333), (1e-3, 0.0003333)])
+def test_times_have_no_more_digits_than_one_sees(scale, start):
+    made = spec(gantt(BARS.assign(start=[scale / 3, scale], end=[scale, 3 * scale])))
+    (rows,) = made["datasets"].values()
+    assert rows[0]["start"] == pytest.approx(start, rel=1e-9)
