@@ -115,7 +115,7 @@ def _question(cell: "Cell") -> Any:
 
 def _heading(cell: "Cell") -> Html:
     formula = cell.formula
-    what = _stage(cell.stage) if cell.stage else Html(text_html(formula.meaning))
+    what = stage_html(cell.stage) if cell.stage else Html(text_html(formula.meaning))
     unit = Html(f'<span class="rl-unit">{text_html(f"{formula.unit} per {formula.per}")}</span>')
     return join([chip(formula.quantity.value), what, unit])
 
@@ -124,7 +124,14 @@ def _heading(cell: "Cell") -> Html:
 _TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
 
 
-def _stage(name: str) -> Html:
+def stage_html(name: str) -> Html:
+    """A stage as a chip, or in words where it is several at once.
+
+    Examples
+    --------
+    >>> stage_html("inter").text
+    'generation and assessment together'
+    """
     return Html(text_html(_TOGETHER[name])) if name in _TOGETHER else chip(name)
 
 
