@@ -21,7 +21,7 @@ def test_make_alone_lists_the_commands():
 
 def test_documented_commands_exist():
     makefile = (guards.ROOT / "Makefile").read_text()
-    for name in ("README.md", "CONTRIBUTING.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "DEVELOPERS.md"):
         for command in re.findall(r"`make (\w+)", (guards.ROOT / name).read_text()):
             assert re.search(rf"^{command}:", makefile, re.MULTILINE), f"{name}: make {command}"
 
