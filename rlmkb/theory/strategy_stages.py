@@ -83,8 +83,7 @@ def _training(strategy: Strategy) -> StageUse:
 def _forward(strategy: Strategy) -> StageUse:
     work = strategy.rank_work.scaled(sympy.Rational(1, PASSES))
     # one hidden state per token, whichever layer it is in
-    layers = sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_layers))
-    buffer = B * m * d * layers / strategy.divisor(Part.ACTIVATIONS)
+    buffer = B * m * L * d / strategy.divisor(Part.ACTIVATIONS) / strategy.rank_layers
     return StageUse(Stage.ASSESSMENT, work, _applied(strategy, "buffer", buffer), messages(strategy, backward=False))
 
 

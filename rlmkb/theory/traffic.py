@@ -196,18 +196,9 @@ def _degree(strategy: Strategy, name: str) -> sympy.Expr:
     return sympy.Mul(*(axis.degree for axis in strategy.axes if axis.name == name))
 
 
-def _layers(strategy: Strategy) -> sympy.Expr:
-    return L / _degree(strategy, "pipeline")
-
-
-def _tokens(strategy: Strategy) -> sympy.Expr:
-    """Tokens that one rank holds between layers; tensor ranks hold the same ones."""
-    return B * m / sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_gradient))
-
-
 def _tensor(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     """Megatron's f and g: where a block's part enters and leaves; backward they change places."""
-    hidden, times = _tokens(strategy) * d, 2 * _layers(strategy)
+    hidden, times = strategy.rank_tokens * d, 2 * strategy.rank_layers
     yield from _shared_hidden(axis, options.sequence_parallel, times, hidden,
                               "outputs of attention and feed-forward", "gradients of their inputs")  # fmt: skip
     if options.sequence_parallel and options.gather_again:
@@ -226,8 +217,8 @@ def _shared_hidden(
 
 def _context(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     # keys and values are as wide as the heads of a rank
-    local = _tokens(strategy) * d / _degree(strategy, "tensor")
-    layers, ranks = _layers(strategy), axis.degree
+    local = strategy.rank_tokens * d / _degree(strategy, "tensor")
+    layers, ranks = strategy.rank_layers, axis.degree
     if options.context_method is ContextMethod.RING:
         hops = layers * (ranks - 1)
         # a block's gradients start at its first stop and end at home, so they make as many hops as it does
@@ -243,7 +234,7 @@ def _context(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Messa
 
 
 def _pipeline(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
-    hidden = _tokens(strategy) * d
+    hidden = strategy.rank_tokens * d
     # chunks P_p pieces of the model have one border fewer, shared by P_p ranks; micro-batches cut what crosses it
     borders = (options.chunks * axis.degree - 1) / axis.degree
     for phase, what in (
@@ -254,20 +245,20 @@ def _pipeline(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Mess
 
 
 def _expert(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
-    layers = _layers(strategy)
+    layers = strategy.rank_layers
     if not axis.divides_gradient:
         # every rank has every token: the parts of each token's output are added up instead of sent out
-        yield from _shared_hidden(axis, False, layers, _tokens(strategy) * d, "outputs of the experts",
+        yield from _shared_hidden(axis, False, layers, strategy.rank_tokens * d, "outputs of the experts",
                                   "gradients of their inputs")  # fmt: skip
         return
-    routed = _tokens(strategy) * E_a * d
+    routed = strategy.rank_tokens * E_a * d
     for phase in (Phase.FORWARD, Phase.BACKWARD):
         for what in ("tokens to their experts", "expert outputs back"):
             yield Message(axis.name, phase, Collective.ALL_TO_ALL, what, layers, routed, axis.degree)
 
 
 def _vocabulary(strategy: Strategy, options: Options) -> Iterable[Message]:
-    tokens, tensor = _tokens(strategy), _degree(strategy, "tensor")
+    tokens, tensor = strategy.rank_tokens, _degree(strategy, "tensor")
     for axis in strategy.axes:
         if axis.name == "tensor":
             yield from _shared_hidden(axis, options.sequence_parallel, sympy.S.One, tokens * d,

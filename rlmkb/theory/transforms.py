@@ -144,7 +144,7 @@ class Transformed:
             return sympy.S.Zero
         layers = STATE - {Part.VOCABULARY_STATE}
         held = (term.expr for term in self.strategy.rank_memory if Part(term.name) in layers)
-        return sympy.expand(sympy.Add(*held) * WEIGHT / STATES / self._layers_on_rank)
+        return sympy.expand(sympy.Add(*held) * WEIGHT / STATES / self.strategy.rank_layers)
 
     @property
     def rank_work(self) -> Terms:
@@ -171,9 +171,5 @@ class Transformed:
             return depth * sympy.Rational(3, 2)
         if self.recompute is Recompute.SELECTIVE:
             links = {link.name: link.depth for link in self.strategy.step.chain}
-            return depth + self._layers_on_rank * sympy.Add(*(links[name] for name in _SELECTIVE_LINKS))
+            return depth + self.strategy.rank_layers * sympy.Add(*(links[name] for name in _SELECTIVE_LINKS))
         return depth
-
-    @property
-    def _layers_on_rank(self) -> sympy.Expr:
-        return L / sympy.Mul(*(axis.degree for axis in self.strategy.axes if axis.divides_layers))

@@ -147,18 +147,33 @@ def test_asymptotic_cell_equals_the_printed_one(id, row, quantity, printed):
     assert difference(ours, printed + CONTRADICTED.get((id, row, quantity), 0)) == 0
 
 
+# sizes of a rank: in place of B, m and d, so that an order sees what a degree divides
+b, c, w = sympy.symbols("b c w", positive=True)
+SPLIT = {B: b * Pd * Pe, m: c * Pc, d: w * Pt}
+
+
+# tables and rows where the paper contradicts itself on depth too: the explicit form shards two contractions of five
+# (P_t^2), the asymptotic one has log(d/P_t) throughout
+EVERY_WIDTH_SHARDED = {("V", row) for row, strategy in STRATEGIES.items() if strategy.tensor_degree != 1}
+
+
+def rough(expr, quantity, sharded=False):
+    """What stands inside O(.), with d for d_ff; of a depth with its degrees, which shorten a logarithm."""
+    if quantity != "depth":
+        return order(sympy.expand(expr.subs({f: d, h: 1})))
+    # an expert's width is of the order of d in a logarithm, not in a product
+    expr = expr.subs({f: d, de: d, h: 1})
+    if sharded:
+        expr = expr.subs(Pt, 1).subs(d, d / Pt)
+    return order(sympy.expand(expr.subs(SPLIT, simultaneous=True)))
+
+
 @pytest.mark.parametrize(("id", "row", "quantity", "printed"), cells(ASYMPTOTIC))
 def test_asymptotic_cell_is_the_explicit_one_without_its_constants(id, row, quantity, printed):
     """Dropping constants and h and setting d_ff to d turns table VII into V, and VIII into VI."""
     explicit = table(id).cell(row, quantity=quantity).formula.explicit
-    # an expert's width is of the order of d in a logarithm, not in a product
-    rough = {f: d, h: 1, **({de: d} if quantity == "depth" else {})}
-    ours, theirs = (order(sympy.expand(expr.subs(rough))) for expr in (explicit, printed))
-    if quantity == "depth":
-        # negative logarithms (the printed log(d / P_t), our -2 log P_t) are no part of an order
-        assert ours.free_symbols - {Pt} == theirs.free_symbols - {Pt}
-    else:
-        assert sympy.simplify(ours - theirs - CONTRADICTED.get((id, row, quantity), 0)) == 0
+    ours = rough(explicit, quantity, (id, row) in EVERY_WIDTH_SHARDED)
+    assert sympy.simplify(ours - rough(printed, quantity) - CONTRADICTED.get((id, row, quantity), 0)) == 0
 
 
 @st.composite
