@@ -147,4 +147,7 @@ def _run_architecture(options: argparse.Namespace) -> str:
 
 
 def _as_json(document: dict) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # Python prints no integer of more than some thousand digits
+        raise InputError("the result has thousands of digits; give smaller values") from None

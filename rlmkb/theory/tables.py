@@ -106,7 +106,7 @@ def _parallel(id: str) -> CostTable:
         for strategy in STRATEGIES.values()
         for quantity in Quantity
     )  # fmt: skip
-    return CostTable(id, printed.title, cells)
+    return CostTable(id, printed.title, cells, asymptotic=not printed.explicit)
 
 
 # a row is left empty where its tensor-parallel degree or its shared model is not given

@@ -11,7 +11,7 @@ import sympy
 
 from rlmkb.errors import InputError
 from rlmkb.theory.formula import Formula, Quantity
-from rlmkb.theory.partition import STATE, Axis, B, E_a, L, Part, Strategy, V, d, m
+from rlmkb.theory.partition import STATE, Axis, E_a, Part, Strategy, V, d
 from rlmkb.theory.transforms import STATES, Recompute, Zero
 
 

@@ -11,7 +11,7 @@ import sympy
 from rlmkb.errors import InputError
 from rlmkb.notation import symbol
 from rlmkb.theory.formula import Term, Terms
-from rlmkb.theory.partition import STATE, L, Part, Strategy
+from rlmkb.theory.partition import STATE, Part, Strategy
 
 P_z, kappa = symbol("P_z"), symbol("kappa")
 # numbers kept per parameter: weight, gradient, two moments of Adam

@@ -1,6 +1,7 @@
 """Live formulas: what the page computes equals NumPy, and the controls do what they say."""
 
 import json
+import math
 import random
 
 import pytest
@@ -9,7 +10,7 @@ import guards
 from rlmkb.notation import notation
 from rlmkb.theory.configurations import CONFIGURATIONS
 from rlmkb.theory.tables import table
-from rlmkb.theory.values import CUTS, resolve
+from rlmkb.theory.values import LIMITS, resolve
 from rlmkb.views.panel.calculator import algorithms, rows
 from rlmkb.views.panel.inputs import SLIDER_ENDS
 
@@ -28,12 +29,12 @@ def panels():
 
 
 def point(random_source, names):
-    """Values for the bare symbols: any size that a slider reaches, degrees that divide what they cut."""
+    """Values for the bare symbols: any size that a slider reaches, within the limits of what degrees cut."""
     at = {name: round(end ** random_source.random()) for name, end in SLIDER_ENDS.items() if name in names}
     whole = at | {"m": at.get("S", 0) + at.get("T", 0)}
-    for degree, cut in CUTS.items():
-        if degree in at and cut in whole:
-            at[degree] = min(at[degree], whole[cut])
+    for (*others, last), cut, _ in LIMITS:
+        if last in at and cut in whole:
+            at[last] = min(at[last], whole[cut] // math.prod(at[name] for name in others))
     return at
 
 

@@ -179,9 +179,9 @@ def test_asymptotic_cell_is_the_explicit_one_without_its_constants(id, row, quan
 @st.composite
 def points(draw):
     size = st.integers(1, 64)
-    point = {"d": draw(size) * 8, "d_ff": draw(size) * 8, "h": 8, "V": draw(size), "E_a": draw(st.integers(1, 8))}
+    point = {"d": draw(size) * 8, "d_ff": draw(size) * 8, "h": 8, "V": draw(size), "E_a": draw(st.integers(1, 4))}
     degrees = {name: draw(st.sampled_from([1, 2, 4])) for name in ("P_d", "P_p", "P_t", "P_c", "P_e")}
-    point |= {"B": 4 * draw(size), "L": 4 * draw(size), "m": 16 * draw(size), "E": 4 * draw(size), "d_e": draw(size)}
+    point |= {"B": 16 * draw(size), "L": 4 * draw(size), "m": 16 * draw(size), "E": 4 * draw(size), "d_e": draw(size)}
     return point | degrees
 
 
@@ -261,6 +261,17 @@ def test_rows_without_their_degrees_stay_empty():
     assert have == {"none", "tensor"}
 
 
+FIVE = {"E": 8, "E_a": 2, "d_e": 8, "P_p": 1, "P_t": 1, "P_c": 1}
+
+
+def test_degrees_that_are_impossible_together_are_possible_alone():
+    at = {"B": 4, "m": 8, "L": 10, "d": 8, "d_ff": 32, "h": 2, "V": 100, **FIVE, "P_d": 4, "P_e": 8}
+    for row in ("data", "expert"):
+        assert parallel_formula(STRATEGIES[row], Scope.PER_RANK, "work").evaluate(at) > 0
+    with pytest.raises(InputError, match="P_d x P_e is 32 but B is 4"):
+        parallel_formula(STRATEGIES["5d"], Scope.PER_RANK, "work").evaluate(at)
+
+
 @pytest.mark.parametrize(
     ("extra", "told"),
     [
@@ -269,6 +280,10 @@ def test_rows_without_their_degrees_stay_empty():
         ({"P_d": 5}, "P_d is 5 but B is 4"),
         ({"P_c": 9}, "P_c is 9 but m is 8"),
         ({"P_e": 3, "E": 2}, "P_e is 3 but E is 2"),
+        ({"E_a": 3, "E": 2}, "E_a is 3 but E is 2"),
+        ({**FIVE, "P_d": 2, "P_e": 4}, "P_d x P_e is 8 but B is 4"),
+        ({"h_pi": 1, "P_t": 2}, "P_t is 2 but h_pi is 1"),
+        ({"L_V": 3, "P_p": 4}, "P_p is 4 but L_V is 3"),
         ({"P_t": 1.5}, "P_t is 1.5"),
         ({"P_t": 0}, "P_t is 0"),
         ({"P_d": 2, "P_t": 2, "N": 8}, "N is 8 but P_d x P_t is 4"),

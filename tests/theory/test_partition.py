@@ -1,7 +1,7 @@
 """The fullest rank of an uneven split, against a grid of ranks to which every piece is dealt out."""
 
 from itertools import product
-from math import log2
+from math import log2, prod
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from rlmkb.theory.evaluate import evaluate
 from rlmkb.theory.partition import DATA, PIPELINE, STRATEGIES, TENSOR, Part
 from rlmkb.theory.tables import table
 from rlmkb.theory.transforms import Recompute, Transformed, Zero
+from rlmkb.theory.values import LIMITS
 
 SIZES, DEGREES = ("B", "m", "L", "d", "d_ff", "h", "V", "E", "E_a", "d_e"), ("P_d", "P_p", "P_t", "P_c", "P_e")
 ONE = dict.fromkeys((*SIZES, *DEGREES), 1)
@@ -52,14 +53,17 @@ def fullest(row, at):
 def held(row, at):
     """The same as table VII says it: the worst rank where there is one, else the printed value."""
     cells = {quantity: table("VII", at={**ONE, **at}).cell(row, quantity=quantity) for quantity in QUANTITIES}
-    return {name: cell.value if cell.worst_rank_value is None else cell.worst_rank_value for name, cell in cells.items()}
+    return {
+        name: cell.value if cell.worst_rank_value is None else cell.worst_rank_value for name, cell in cells.items()
+    }
 
 
 UNEVEN = [
     ("5d", {"L": 8, "h": 8, "d": 8, "E": 8, "B": 12, "P_d": 1, "P_e": 8}),
     ("5d", {"B": 10, "E": 10, "P_d": 3, "P_e": 3}),
     ("5d", {"B": 9, "E": 10, "P_d": 1, "P_e": 3}),
-    ("5d", {"B": 7, "m": 11, "L": 5, "h": 6, "d": 48, "d_e": 30, "E": 5, "P_d": 2, "P_e": 3, "P_c": 2, "P_t": 4, "P_p": 2}),
+    ("5d", {"B": 7, "m": 11, "L": 5, "h": 6, "d": 48, "d_e": 30, "E": 5,
+            "P_d": 2, "P_e": 3, "P_c": 2, "P_t": 4, "P_p": 2}),
     ("tensor", {"h": 6, "d": 48, "d_ff": 192, "V": 1000, "m": 8, "P_t": 4}),
     ("3d", {"B": 5, "m": 6, "L": 7, "h": 6, "d": 12, "d_ff": 22, "V": 9, "P_d": 2, "P_p": 3, "P_t": 4}),
     ("context", {"m": 7, "P_c": 2}),
@@ -78,8 +82,7 @@ def test_the_fullest_rank_of_any_split(data):
     row = data.draw(st.sampled_from([name for name in STRATEGIES if name != "none"]))
     at = {name: data.draw(st.integers(1, 12)) for name in SIZES} | {"d": 24, "h": data.draw(st.sampled_from([4, 6, 8]))}
     at |= {name: data.draw(st.integers(1, 3)) for name in DEGREES} | {"E_a": 1}
-    cuts = (("P_d", "B"), ("P_p", "L"), ("P_c", "m"), ("P_e", "E"))
-    assume(all(at[degree] <= at[whole] for degree, whole in cuts) and at["P_d"] * at["P_e"] <= at["B"])
+    assume(all(prod(at[name] for name in limit.product) <= at[limit.whole] for limit in LIMITS))
     assert held(row, at) == pytest.approx(fullest(row, at), rel=1e-12)
 
 
