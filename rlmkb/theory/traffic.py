@@ -12,7 +12,7 @@ import sympy
 from rlmkb.errors import InputError
 from rlmkb.theory.formula import Formula, Quantity
 from rlmkb.theory.partition import STATE, Axis, E_a, Part, Strategy, V, d
-from rlmkb.theory.transforms import STATES, Recompute, Zero
+from rlmkb.theory.transforms import STATES, Recompute, Zero, amount, chosen
 
 
 class Collective(StrEnum):
@@ -42,10 +42,20 @@ def sent(kind: Collective, elements: sympy.Expr, ranks: sympy.Expr) -> sympy.Exp
     >>> sent(Collective.ALL_REDUCE, sympy.Integer(100), sympy.Integer(4))
     150
     """
-    share = (ranks - 1) / ranks
     if kind is Collective.POINT_TO_POINT:
         return elements
-    return (2 if kind is Collective.ALL_REDUCE else 1) * elements * share
+    return (2 if kind is Collective.ALL_REDUCE else 1) * elements * elsewhere(ranks)
+
+
+def elsewhere(ranks: object) -> object:
+    """The share of an array that is not a rank's own piece: what it sends of it, or is spared of reading.
+
+    Examples
+    --------
+    >>> elsewhere(4)
+    0.75
+    """
+    return (ranks - 1) / ranks
 
 
 class Phase(StrEnum):
@@ -142,6 +152,17 @@ class Options:
     context_method: ContextMethod = ContextMethod.RING
     chunks: sympy.Expr = sympy.S.One
     vocabulary: bool = False
+
+    def __post_init__(self) -> None:
+        given = {
+            "zero": chosen(Zero, self.zero, "zero"), "recompute": chosen(Recompute, self.recompute, "recompute"),
+            "context_method": chosen(ContextMethod, self.context_method, "context_method"),
+            "micro_batches": amount(self.micro_batches, "micro_batches", least=1, whole=True),
+            "chunks": amount(self.chunks, "chunks", least=1, whole=True),
+            "shards": None if self.shards is None else amount(self.shards, "shards", least=1, whole=True),
+        }  # fmt: skip
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
 
 def messages(strategy: Strategy, options: Options | None = None, /, **changes: object) -> tuple[Message, ...]:
@@ -286,7 +307,7 @@ def _gradients(strategy: Strategy, options: Options) -> Iterable[Message]:
 
 def _synchronised(axis: str, weights: sympy.Expr, ranks: sympy.Expr, options: Options) -> Iterable[Message]:
     zero, n = options.zero, options.micro_batches
-    shards = ranks if options.shards is None else sympy.sympify(options.shards)
+    shards = ranks if options.shards is None else options.shards
     reduce_scatter, all_gather, all_reduce = (
         Collective.REDUCE_SCATTER, Collective.ALL_GATHER, Collective.ALL_REDUCE,
     )  # fmt: skip
@@ -303,6 +324,63 @@ def _synchronised(axis: str, weights: sympy.Expr, ranks: sympy.Expr, options: Op
                       ranks / shards, False)  # fmt: skip
     if zero is not Zero.PARAMETERS:
         yield Message(axis, Phase.UPDATE, all_gather, "updated weights", sympy.S.One, weights, shards, False)
+
+
+def break_even(alone: float, ranks: int, meetings: int) -> float:
+    """Time that each meeting of ranks may take if sharing a job is to be no slower than doing it alone.
+
+    Parameters
+    ----------
+    alone : float
+        Time of the job on one rank, of which each of several does its part: reading the weights in a decode step.
+    ranks : int
+        Over how many it is shared.
+    meetings : int
+        All-reduces during the job.
+
+    Examples
+    --------
+    >>> break_even(alone=16.0, ranks=4, meetings=6)  # 12 are saved
+    2.0
+    """
+    return alone * elsewhere(ranks) / meetings
+
+
+@dataclass(frozen=True)
+class SharedTime:
+    """Time of a job against the degree P: a/P for work that is divided, and c (P - 1)/P for traffic that is not.
+
+    Parameters
+    ----------
+    work, traffic : float
+        a and c, in one unit of time.
+
+    Examples
+    --------
+    >>> job = SharedTime.through((2, 12.0), (8, 6.0))
+    >>> job, job.at(4), job.traffic_share(8)
+    (SharedTime(work=20.0, traffic=4.0), 8.0, 0.5833333333333334)
+    """
+
+    work: float
+    traffic: float
+
+    @classmethod
+    def through(cls, one: tuple[int, float], other: tuple[int, float]) -> "SharedTime":
+        """The curve through two pairs of degree and time."""
+        (few, slow), (many, quick) = one, other
+        if few == many:
+            raise InputError(f"both times are of degree {few}; give two degrees")
+        traffic = (many * quick - few * slow) / (many - few)
+        return cls(few * slow - traffic * (few - 1), traffic)
+
+    def at(self, ranks: int) -> float:
+        """The time at a degree."""
+        return self.work / ranks + self.traffic * elsewhere(ranks)
+
+    def traffic_share(self, ranks: int) -> float:
+        """The share of the time that is traffic."""
+        return self.traffic * elsewhere(ranks) / self.at(ranks)
 
 
 def traffic_formula(strategy: Strategy, options: Options | None = None, /, **changes: object) -> Formula:
