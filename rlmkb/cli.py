@@ -95,7 +95,7 @@ def _add_cost(commands) -> None:
     ):
         cost.add_argument(flag, type=_number, metavar="N", help=meaning)
     cost.add_argument("--pairs", type=_number, metavar="N", help="preference pairs (DPO); default: B")
-    cost.add_argument("--tp", type=_number, metavar="N", help="tensor-parallel degree of hybrid and combined; default: 1")
+    cost.add_argument("--tp", type=_number, metavar="N", help="tensor-parallel degree of hybrid, combined; default: 1")
     cost.add_argument(
         "--configuration", default="baseline", metavar="ROW", help="row of table IX, such as baseline or async"
     )
