@@ -41,7 +41,14 @@ class StageUse:
 
     @property
     def sent(self) -> sympy.Expr:
-        """Elements that the rank sends."""
+        """Elements that the rank sends.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.partition import STRATEGIES
+        >>> in_stage(STRATEGIES["tensor"], Stage.ASSESSMENT).sent  # two all-reduces a layer, 2 (P - 1)/P each
+        4*B*L*d*m*(P_t - 1)/P_t
+        """
         return sympy.Add(*(message.volume for message in self.messages))
 
 
