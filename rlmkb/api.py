@@ -15,7 +15,9 @@ _EXAMPLE = 'give a JSON object such as {"L": 32}'
 __all__ = ["IterationCost", "cost", "read_point", "table"]
 
 
-def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTable:
+def table(
+    id: str, at: Mapping[str, object] | None = None, *, algorithm: str | None = None
+) -> CostTable | TextTable:
     """A table of the paper; notebooks show it with its mathematics typeset.
 
     Parameters
@@ -24,6 +26,8 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
         Roman numeral: I to IX of the theory; X and XI are the catalogue's models and frameworks.
     at : mapping, optional
         From symbol name to number or array; the table then has values too.
+    algorithm : str, optional
+        Table IX only: ``"ppo"``, as printed and the default, ``"grpo"`` or ``"dpo"``.
 
     Raises
     ------
@@ -42,8 +46,10 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     if id in catalogue_tables.TABLES:
         if at is not None:
             raise InputError(tables.NO_VALUES.format(id=id))
+        if algorithm is not None:
+            raise InputError(f"table {id} is not of one algorithm; algorithm goes with table IX")
         return shown(catalogue_tables.TABLES[id]())
-    return shown(tables.table(id, at))
+    return shown(tables.table(id, at, algorithm=algorithm))
 
 
 def read_point(source: str) -> dict[str, object]:

@@ -29,3 +29,9 @@ def test_command_prints_what_is_shown(command, output, capsys):
 
 def test_there_is_a_command():
     assert CONSOLE
+
+
+def test_the_house_names_every_package():
+    house = README.read_text(encoding="utf-8").partition("## The house")[2].partition("```\n\n")[0]
+    packages = {path.parent.name for path in (README.parent / "rlmkb").glob("*/__init__.py")}
+    assert packages == set(re.findall(r"^  (\w+)/ ", house, re.MULTILINE))

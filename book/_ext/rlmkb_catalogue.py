@@ -77,6 +77,12 @@ DIRECTIVES: dict[str, type[Directive]] = {
         lambda page: framework.corrections_html(page.framework(), repository(page.env.config)), 1
     ),
     "framework-support": directive(lambda page: support.support_html(page.feature(), frameworks(), page.to), 1),
+    "framework-combinations": directive(
+        lambda page: support.combinations_html(
+            [page.feature(place) for place in range(4)], frameworks(), page.to
+        ),
+        4,
+    ),
     "framework-finder": directive(lambda page: finder.finder_html(frameworks(), features(), page.to)),
     "practical-rules": directive(lambda page: finder.rules_html(frameworks(), page.to)),
     "uncovered-combinations": directive(lambda page: gaps.uncovered_html(frameworks(), page.to)),

@@ -9,6 +9,8 @@ from rlmkb.errors import InputError, nearest
 from rlmkb.theory.algorithms import Call
 from rlmkb.theory.graph import IterationGraph
 
+TRAINING_PASSES = 3  # a backward pass has twice the products of a forward pass
+
 
 def step_time(fixed: float, per_sequence: float = 0.0) -> Callable[[np.ndarray], np.ndarray]:
     """Seconds of a decoding step against the sequences decoded together: max(fixed, per_sequence * sequences).
@@ -145,6 +147,31 @@ def constant_times(
         else Passes(per_sample=seconds[node.id] / rollouts)
         for node in graph.nodes
     }  # fmt: skip
+
+
+def by_tokens(graph: IterationGraph, generation: Decoding, forward: float) -> dict[str, Service]:
+    """Services from one rate: a training pass takes as long as three forward passes, a verifier no time.
+
+    Parameters
+    ----------
+    graph : IterationGraph
+        Whose nodes get services.
+    generation : Decoding
+        Of the node that generates.
+    forward : float
+        Seconds of a forward pass for each token.
+
+    Examples
+    --------
+    >>> from rlmkb.theory.algorithms import GRPO
+    >>> from rlmkb.theory.graph import co_located
+    >>> found = by_tokens(IterationGraph(GRPO, co_located(GRPO)), Decoding(step_time(0.01)), 0.002)
+    >>> found["reward/assessment"].per_token, found["policy/training"].per_token
+    (0.002, 0.006)
+    """
+    passes = {Call.FORWARD: 1, Call.TRAIN: TRAINING_PASSES, Call.VERIFY: 0}
+    return {node.id: generation if node.call.call is Call.GENERATE
+            else Passes(per_token=passes[node.call.call] * forward) for node in graph.nodes}  # fmt: skip
 
 
 def check_nodes(graph: IterationGraph, given: Mapping[str, object]) -> None:

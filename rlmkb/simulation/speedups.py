@@ -111,9 +111,46 @@ def speedup(setting: Setting) -> float:
     >>> round(speedup(replace(even, saturation=0.25, share=0.25)), 2)
     1.5
     """
-    system = _fused if setting.fused else _split
-    shares = SHARES if setting.share is None else (setting.share,)
-    return _reference(setting).period / min(system(setting, share).period for share in shares)
+    return gains(setting)[0]
+
+
+def gains(setting: Setting) -> tuple[float, float]:
+    """`speedup` and `ceiling` of a setting, for which the baseline runs once.
+
+    Examples
+    --------
+    >>> found, most = gains(Setting(assessment=0.0, spread=0.0, saturation=8.0, share=0.5))
+    >>> round(found, 2), round(most, 2)
+    (1.0, 1.0)
+    """
+    system, baseline = _fused if setting.fused else _split, _reference(setting).period
+    if setting.share is None:
+        shortest = lowest(lambda place: system(setting, SHARES[place]).period, len(SHARES))
+    else:
+        shortest = system(setting, setting.share).period
+    return baseline / shortest, baseline / _least(setting)
+
+
+def lowest(value: Callable[[int], float], count: int) -> float:
+    """The lowest value on the places 0 to count - 1, of values that fall and then rise: down from the middle.
+
+    Fewer devices make one side of a split slower and the other faster, so periods over `SHARES` are of this kind.
+
+    Examples
+    --------
+    >>> asked = []
+    >>> lowest(lambda place: asked.append(place) or abs(place - 3), 9), asked
+    (0, [4, 3, 2])
+    """
+    middle = count // 2
+    best = value(middle)
+    for step in (-1, 1):
+        place = middle + step
+        while 0 <= place < count and (found := value(place)) < best:
+            best, place = found, place + step
+        if place != middle + step:  # it fell on this side, so it rises on the other
+            break
+    return best
 
 
 def ceiling(setting: Setting) -> float:
@@ -126,10 +163,14 @@ def ceiling(setting: Setting) -> float:
     >>> round(ceiling(Setting(assessment=0.0, spread=0.0, saturation=8.0)), 2)
     1.0
     """
-    decoding = setting.decoding(1.0)
-    full = float(decoding.step(10**9)) / 10**9  # device seconds of a token where many decode together
+    return _reference(setting).period / _least(setting)
+
+
+def _least(setting: Setting) -> float:
+    """Device time of an iteration in which all devices work at their best rate."""
+    full = float(setting.decoding(1.0).step(10**9)) / 10**9  # of a token where many decode together
     useful = full * float(setting.lengths.mean) * ROLLOUTS
-    return _reference(setting).period / (useful + setting.assessment + (1 - setting.bubble) * setting.training)
+    return useful + setting.assessment + (1 - setting.bubble) * setting.training
 
 
 def _reference(setting: Setting) -> Simulation:

@@ -5,13 +5,13 @@ and memory follow from the graph; what the paper prints is one reading of them, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import sympy
 
-from rlmkb.notation import Role, Stage
+from rlmkb.notation import Stage
 from rlmkb.theory import building_blocks as blocks
-from rlmkb.theory.algorithms import Algorithm, Call, Invocation
+from rlmkb.theory.algorithms import Algorithm, Call
 from rlmkb.theory.chains import Chains, longest
 from rlmkb.theory.formula import Formula
 from rlmkb.theory.functions import Maximum
@@ -25,27 +25,7 @@ from rlmkb.theory.graph import (
     disaggregated,
     split_by_stage,
 )
-
-
-def shared_actor_critic(algorithm: Algorithm) -> Algorithm:
-    """Policy and critic as one model with two heads: it generates, estimates values and is trained once.
-
-    Examples
-    --------
-    >>> from rlmkb.theory.algorithms import PPO
-    >>> [role.value for role in shared_actor_critic(PPO).roles]
-    ['actor_critic', 'reference', 'reward']
-    """
-    merged: dict[tuple[Stage, Call], Invocation] = {}
-    kept = []
-    for call in algorithm.invocations:
-        if call.role in (Role.POLICY, Role.CRITIC):
-            key = (call.stage, call.call)
-            if key in merged:  # one training pass serves both losses
-                continue
-            call = merged[key] = replace(call, role=Role.ACTOR_CRITIC)
-        kept.append(call)
-    return replace(algorithm, invocations=tuple(kept), edits=(*algorithm.edits, "shared actor-critic"))
+from rlmkb.theory.structures import shared_actor_critic
 
 
 def _unchanged(algorithm: Algorithm) -> Algorithm:
@@ -156,14 +136,14 @@ CONFIGURATIONS: dict[str, Configuration] = {
             "stage_fusion", "stage fusion", placement=disaggregated,
             schedule=Schedule(NO_BARRIER, interleaved=frozenset({T})),
             depth_reading="ideal throughput of a stream of samples: the longest part",
-            caveat="No single chain: the longest rollout ends before it is scored, so the critical path is D_G plus"
-                   " the largest D_A. Generation and assessment are live together: their memory adds up.",
+            caveat="No single chain: the longest rollout ends before it is scored, so the critical path is"
+                   " generation plus the longest assessment. Generation and assessment are live together: their memory adds up.",
         ),
         Configuration(
             "async", "asynchronous execution", placement=split_by_stage,
             schedule=Schedule(staleness=sympy.S.One, rollout_barrier=True),
             depth_reading="period in the long run at staleness 1, assessment before the next generation",
-            caveat="Not a critical path. The generation group is printed with |pi| and its shadow copy: three actors"
+            caveat="Not a critical path. The generation group is printed with the policy and its shadow copy: three actors"
                    " where section IV-E describes two.",
         ),
         Configuration(

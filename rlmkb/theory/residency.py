@@ -16,6 +16,7 @@ from rlmkb.theory.configurations import Configuration
 from rlmkb.theory.formula import Formula, Quantity
 from rlmkb.theory.functions import Maximum
 from rlmkb.theory.graph import Node
+from rlmkb.theory.structures import ACTOR_AND_CRITIC
 
 B, K, m = symbol("B"), symbol("K"), symbol("m")
 ADAM_STATES = 4
@@ -67,18 +68,37 @@ def reshard_buffer(role: Role = Role.POLICY) -> Formula:
 class Live:
     """What is on a group at one time.
 
-    `expr` is in the handles of `parts`; `when` names the stages that are live.
+    `expr` is in the handles of `parts`; `when` names the stages that are live. `resident` is the part of it that does
+    not go with the batch: weights, gradients and moments.
     """
 
     group: str
     when: tuple[Stage, ...]
     expr: sympy.Expr
     parts: tuple[Formula, ...]
+    resident: sympy.Expr = sympy.S.Zero
 
     @property
     def explicit(self) -> sympy.Expr:
         """In the symbols of table I."""
-        return self.expr.xreplace({part.handle: part.explicit for part in self.parts})
+        return self._explicit(self.expr)
+
+    def per_replica(self, degree: sympy.Expr | int) -> sympy.Expr:
+        """Of one of `degree` data-parallel replicas: its share of the batch, and all weights again.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.algorithms import GRPO
+        >>> from rlmkb.theory.configurations import CONFIGURATIONS
+        >>> first = live_sets(CONFIGURATIONS["baseline"], GRPO)[0]
+        >>> point = {symbol(name): 2 for name in ("L_pi", "d_pi", "d_ff_pi", "V", "m", "B", "K")}
+        >>> [first.per_replica(degree).subs(point) for degree in (1, 2)]  # 52 weights; 64 or 32 of cache
+        [116, 84]
+        """
+        return self._explicit(self.resident + (self.expr - self.resident) / degree)
+
+    def _explicit(self, expr: sympy.Expr) -> sympy.Expr:
+        return expr.xreplace({part.handle: part.explicit for part in self.parts})
 
 
 def live_sets(configuration: Configuration, algorithm: Algorithm, *, offload: bool = True) -> tuple[Live, ...]:
@@ -128,19 +148,22 @@ def _live_together(configuration: Configuration) -> tuple[tuple[Stage, ...], ...
 
 def _footprint(
     active: tuple[Node, ...], resident: tuple[Node, ...], stale: bool, queued: bool
-) -> tuple[sympy.Expr, tuple[Formula, ...]]:
+) -> tuple[sympy.Expr, tuple[Formula, ...], sympy.Expr]:
     weights, weight_parts = _weights(resident, stale)
     batch, batch_parts = _batch(active)
     # a consumer of streamed rollouts queues them; the generator hands them on
     queues = queued and any(node.stage is Stage.ASSESSMENT for node in active)
     queue = QUEUED_PER_TOKEN * active[0].call.sequences * m if queues else sympy.S.Zero
-    return weights + batch + queue, (*weight_parts, *batch_parts)
+    return weights + batch + queue, (*weight_parts, *batch_parts), weights
 
 
 def _weights(nodes: tuple[Node, ...], stale: bool) -> tuple[sympy.Expr, tuple[Formula, ...]]:
     trained = {node.role for node in nodes if node.call.call is Call.TRAIN}
+    roles = dict.fromkeys(node.role for node in nodes if node.role.has_transformer)
+    if Role.ACTOR_CRITIC in roles:  # which holds the weights of both
+        roles = [role for role in roles if role not in ACTOR_AND_CRITIC]
     total, parts = sympy.S.Zero, []
-    for role in dict.fromkeys(node.role for node in nodes if node.role.has_transformer):
+    for role in roles:
         reads_stale = stale and role not in trained and any(_is_trainable(node) for node in nodes if node.role is role)
         part = shadow_copy(role) if reads_stale else blocks.parameter_count(role)
         total += part.handle * (ADAM_STATES if role in trained else 1)

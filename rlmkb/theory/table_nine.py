@@ -1,6 +1,7 @@
 """Table IX: what the paper prints for each configuration, as a reading of the graph, with the honest value beside."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import sympy
 
@@ -44,6 +45,7 @@ def _formula(
     )  # fmt: skip
 
 
+@cache
 def cells(algorithm: Algorithm = PPO) -> tuple[RowCell, ...]:
     """All rows of table IX for an algorithm.
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from functools import partial
 
-from rlmkb.errors import InputError
+from rlmkb.errors import InputError, nearest
 from rlmkb.notation import CONCEPTS, SYMBOLS, Role, Stage
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory import table_nine
-from rlmkb.theory.algorithms import ALGORITHMS
+from rlmkb.theory.algorithms import ALGORITHMS, PPO, Algorithm
 from rlmkb.theory.cells import Cell, CostTable, TextTable
 from rlmkb.theory.formula import Quantity
 from rlmkb.theory.iteration import TABLE_IV, stage_cost
@@ -113,12 +113,14 @@ def _parallel(id: str) -> CostTable:
 OPTIONAL_IX = OPTIONAL_III
 
 
-def _table_nine() -> CostTable:
+def _table_nine(algorithm: Algorithm = PPO) -> CostTable:
+    shares = Role.CRITIC in algorithm.roles  # without a critic there is nothing to share
     cells = tuple(
         Cell(cell.row, cell.printed, stage=cell.stage, optional=OPTIONAL_IX, honest=cell.honest)
-        for cell in table_nine.cells()
+        for cell in table_nine.cells(algorithm)
+        if shares or cell.row != "ac_shared"
     )
-    return CostTable("IX", "Inter-model parallelism, one iteration of PPO", cells)
+    return CostTable("IX", f"Inter-model parallelism, one iteration of {algorithm.name}", cells)
 
 
 _TABLES = {
@@ -134,7 +136,9 @@ _TABLES = {
 NO_VALUES = "table {id} is a table of text and takes no values; leave --at (at=) out"
 
 
-def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTable:
+def table(
+    id: str, at: Mapping[str, object] | None = None, *, algorithm: str | None = None
+) -> CostTable | TextTable:
     """A table of the paper, symbolic or with values.
 
     Parameters
@@ -143,6 +147,8 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
         Roman numeral: I to IX.
     at : mapping, optional
         From symbol name to number; cost tables only.
+    algorithm : str, optional
+        Table IX only: ``"ppo"``, as the paper prints it and the default, ``"grpo"`` or ``"dpo"``.
 
     Returns
     -------
@@ -161,9 +167,17 @@ def table(id: str, at: Mapping[str, object] | None = None) -> CostTable | TextTa
     """
     if id not in _TABLES:
         raise InputError(f"there is no table {id!r}; available: {', '.join(_TABLES)}, X, XI")
-    found = _TABLES[id]()
+    found = _TABLES[id]() if algorithm is None else _table_nine(_algorithm(id, algorithm))
     if at is None:
         return found
     if isinstance(found, TextTable):
         raise InputError(NO_VALUES.format(id=id))
     return found.evaluated(at)
+
+
+def _algorithm(id: str, name: str) -> Algorithm:
+    if id != "IX":
+        raise InputError(f"table {id} is not of one algorithm; algorithm goes with table IX")
+    if name not in ALGORITHMS:
+        raise InputError(f"algorithm is {name!r}; allowed, nearest first: {nearest(name, ALGORITHMS)}")
+    return ALGORITHMS[name]

@@ -3,7 +3,15 @@
 import re
 
 from rlmkb.errors import InputError, nearest
-from rlmkb.theory.derivations import DERIVATIONS, PARALLEL_DERIVATIONS, Derivation, Line, Relation
+from rlmkb.theory.derivations import (
+    DERIVATIONS,
+    INTER_MODEL_DERIVATIONS,
+    PARALLEL_DERIVATIONS,
+    Derivation,
+    Line,
+    Relation,
+)
+from rlmkb.theory.functions import Maximum
 from rlmkb.views.markup import math_html, text_html
 
 _TOKEN = re.compile(r"\\left\\?.|\\right\\?.|\\.| [+-] |.")
@@ -37,7 +45,7 @@ def show(*ids: str) -> Shown:
     Parameters
     ----------
     *ids : str
-        Keys of `rlmkb.theory.derivations.DERIVATIONS` or `PARALLEL_DERIVATIONS`.
+        Keys of `rlmkb.theory.derivations.DERIVATIONS`, `PARALLEL_DERIVATIONS` or `INTER_MODEL_DERIVATIONS`.
 
     Raises
     ------
@@ -49,7 +57,7 @@ def show(*ids: str) -> Shown:
     >>> show("decode")
     decode: 3 lines, holds
     """
-    known = DERIVATIONS | PARALLEL_DERIVATIONS
+    known = DERIVATIONS | PARALLEL_DERIVATIONS | INTER_MODEL_DERIVATIONS
     for id in ids:
         if id not in known:
             raise InputError(f"there is no derivation {id!r}; nearest first: {nearest(id, known)}")
@@ -100,6 +108,9 @@ def _check(line: Line) -> str:
     change = sum_html(line.error_latex or "0")
     if not line.holds:
         return f"<strong>Wrong: it changes the line by {change}.</strong>"
+    if line.step.relation is Relation.APPROXIMATE and len(line.error.atoms(Maximum)) > 1:
+        # the difference of two largest-of has no form of its own
+        return '<span class="rl-note">Approximate: not equal where another term is the largest.</span>'
     texts = {
         Relation.EQUAL: "Checked: equal.",
         Relation.APPROXIMATE: f"Approximate: it changes the line by {change}.",

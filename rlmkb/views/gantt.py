@@ -1,5 +1,6 @@
 """Gantt charts of simulated iterations: a row a device group, a colour a stage, a control for what is compared."""
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("group", "node", "stage", "iteration", "start", "end", "load")
 STAGES = ("generation", "assessment", "training")
-ROW = 34  # pixels
+ROW, LINE = 36, 15  # pixels: of a row, and of a line of a name in two
 FULL = 0.8  # height of a bar at full load, as a share of its row
 
 
@@ -62,10 +63,17 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
     if control:
         base = base.transform_filter(f"datum['{control}'] === chosen")
     # the row's middle: an idle line, and the group's name before it
-    groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(middle="datum.row + 0.5")
+    groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(
+        middle="datum.row + 0.5", first=f"datum.middle - (indexof(datum.group, '/') < 0 ? 0 : {LINE / 2 / ROW})"
+    )
     middle = alt.Y("middle:Q", scale=scale, axis=None)
     lines = groups.mark_rule(color=charts.colour("hairline")).encode(y=middle)
-    names = groups.mark_text(align="right", dx=-8).encode(x=alt.value(0), y=middle, text="group:N")
+    name = {"align": "right", "dx": -8, "lineBreak": "/", "lineHeight": LINE}
+    first = alt.Y("first:Q", scale=scale, axis=None)  # of a name's lines, model and stage
+    names = groups.mark_text(**name).encode(x=alt.value(0), y=first, text="group:N")
+    # the margin is laid out once, so it must hold the names of every choice
+    room = alt.Chart(placed).transform_aggregate(groupby=["group"]).mark_text(**name, opacity=0, aria=False)
+    room = room.encode(x=alt.value(0), y=alt.value(ROW / 2), text="group:N")
     stages = [stage for stage in STAGES if stage in set(bars["stage"])]
     times = [alt.Tooltip(f"{name}:Q", format=".3~s") for name in ("start", "end")]
     drawn = base.mark_rect().encode(
@@ -79,7 +87,7 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
         .mark_text(align="left", dx=4, color=charts.colour("page"))
         .encode(x=x, y=middle, text="iteration:O")
     )
-    chart = (lines + names + drawn + numbers).properties(height=ROW * rows)
+    chart = (lines + room + names + drawn + numbers).properties(height=ROW * rows)
     return chart.add_params(_chosen(bars, control, label or control)) if control else chart
 
 
@@ -90,13 +98,21 @@ def _placed(bars: "pd.DataFrame", control: str | None) -> "pd.DataFrame":
     bars = bars[[*NEEDED, *([control] if control else [])]]
     parts = [part for _, part in bars.groupby(control, sort=False)] if control else [bars]
     placed = pd.concat([part.assign(row=pd.factorize(part["group"])[0]) for part in parts])
+    # finer than a pixel; more digits only make the page heavier
+    placed = placed.round({"start": _digits(bars), "end": _digits(bars), "load": 3})
     half = FULL / 2 * placed["load"]
-    keys = [*([control] if control else []), "node", "iteration"]
+    keys = [*([control] if control else []), "group", "node", "iteration"]
     run = placed.groupby(keys)
     length = (placed["end"] - placed["start"]).where(placed["stage"] != "generation",
                                                      run["end"].transform("max") - placed["start"])  # fmt: skip
-    return placed.assign(top=placed["row"] + 0.5 - half, bottom=placed["row"] + 0.5 + half, length=length,
-                         first=placed["start"] == run["start"].transform("min"))  # fmt: skip
+    placed = placed.assign(top=placed["row"] + 0.5 - half, bottom=placed["row"] + 0.5 + half, length=length,
+                           first=placed["start"] == run["start"].transform("min"))  # fmt: skip
+    return placed.round({"top": 4, "bottom": 4, "length": _digits(bars)})
+
+
+def _digits(bars: "pd.DataFrame") -> int:
+    """Decimals of a ten-thousandth of the time shown."""
+    return 4 - math.floor(math.log10(bars["end"].max()))
 
 
 def _chosen(bars: "pd.DataFrame", control: str, name: str) -> Any:

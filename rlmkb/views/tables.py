@@ -6,7 +6,6 @@ Directives show the first two and the last one when a page is built; `rlmkb.tabl
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlmkb.views import design
 from rlmkb.views.markup import (
     Html,
     Math,
@@ -86,8 +85,9 @@ def cost_table_html(table: "CostTable") -> str:
         "Cost": True,
         "Value": table.at is not None,
         "Worst rank": any(cell.worst_rank_value is not None for cell in table.cells),
+        "Honest value": any(cell.honest_value is not None for cell in table.cells),
         "Formula": True,
-        "Honest value": any(cell.honest is not None for cell in table.cells),
+        "Honest formula": any(cell.honest is not None for cell in table.cells),
         "Order": any(cell.formula.asymptotic not in (None, cell.formula.expr) for cell in table.cells),
     }
     columns = [name for name, kept in shown.items() if kept]
@@ -116,10 +116,24 @@ def _question(cell: "Cell") -> Any:
 
 def _heading(cell: "Cell") -> Html:
     formula = cell.formula
-    stage = cell.stage in design.STAGES
-    what = chip(cell.stage) if stage else Html(text_html(cell.stage or formula.meaning))  # table IX also has parts
+    what = stage_html(cell.stage) if cell.stage else Html(text_html(formula.meaning))
     unit = Html(f'<span class="rl-unit">{text_html(f"{formula.unit} per {formula.per}")}</span>')
     return join([chip(formula.quantity.value), what, unit])
+
+
+# stages of table IX that are several at once
+_TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
+
+
+def stage_html(name: str) -> Html:
+    """A stage as a chip, or in words where it is several at once.
+
+    Examples
+    --------
+    >>> stage_html("inter").text
+    'generation and assessment together'
+    """
+    return Html(text_html(_TOGETHER[name])) if name in _TOGETHER else chip(name)
 
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:
@@ -130,19 +144,12 @@ def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> lis
         "Cost": Html(label + (f"<sup>{mark}</sup>" if mark else "")),
         "Value": None if none else _number(cell.value),
         "Worst rank": None if none else _number(cell.worst_rank_value),
+        "Honest value": _number(cell.honest_value),
         "Formula": None if none else Math(formula.latex),
-        "Honest value": _honest(cell),
+        "Honest formula": Math(cell.honest.latex) if cell.honest else None,
         "Order": Math(formula.latex_asymptotic) if formula.latex_asymptotic else None,
     }
     return [parts[name] for name in columns]
-
-
-def _honest(cell: "Cell") -> Any:
-    """Our own reading of a cell that the paper idealises, with its value where there is one."""
-    if cell.honest is None:
-        return None
-    formula = Html(math_html(cell.honest.latex))
-    return formula if cell.honest_value is None else join([formula, Html(cell_html(_number(cell.honest_value)))], " = ")
 
 
 CAPITALS = ("ppo", "grpo", "dpo", "3d", "5d")

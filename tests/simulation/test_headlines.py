@@ -8,7 +8,7 @@ from rlmkb.errors import InputError
 from rlmkb.measurements import measurements
 from rlmkb.simulation.headlines import CASES, compare
 from rlmkb.simulation.loop import Execution
-from rlmkb.simulation.speedups import Setting, ceiling, speedup
+from rlmkb.simulation.speedups import SHARES, Setting, ceiling, lowest, speedup
 
 EVEN = Setting(assessment=0.0, spread=0.0, saturation=0.25, share=0.25)
 
@@ -70,3 +70,10 @@ def test_what_is_not_about_overlap_is_not_modelled():
     assert found.reported == (1.8, 3.0)
     with pytest.raises(InputError, match="no case for 'headlines-0003'"):
         compare("headlines-0003")
+
+
+def test_the_best_split_is_found_without_trying_all():
+    setting = Setting(training=0.5)
+    assert speedup(setting) == max(speedup(replace(setting, share=share)) for share in SHARES)
+    found = [lowest(values.__getitem__, len(values)) for values in ([3], [2, 1], [1, 2, 3], [5, 4, 4, 6])]
+    assert found == [3, 1, 1, 4]

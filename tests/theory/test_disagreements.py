@@ -10,6 +10,7 @@ from rlmkb.theory.derivations import difference
 from rlmkb.theory.derivations.disagreements import EVERY, GROUPS
 from rlmkb.theory.derivations.disagreements_configurations import CONFIGURATION_DISAGREEMENTS, in_seconds
 from rlmkb.theory.derivations.disagreements_parallel import PARALLEL_DISAGREEMENTS
+from rlmkb.theory.derivations.disagreements_specifications import MINIBATCHES, SPECIFICATION_DISAGREEMENTS
 from rlmkb.theory.evaluate import evaluate
 from rlmkb.theory.partition import STRATEGIES
 from rlmkb.theory.traffic import messages
@@ -18,7 +19,7 @@ from rlmkb.theory.traffic import messages
 CASE = {
     "L": 32, "d": 4096, "d_ff": 14336, "h": 32, "V": 128256, "B": 8, "K": 8, "S": 1024, "T": 7168,
     "E": 128, "E_a": 8, "d_e": 768, "P_d": 8, "P_p": 4, "P_t": 8, "P_c": 4, "P_e": 8,
-    "L_V": 16, "d_V": 2048, "d_ff_V": 8192, "h_V": 32,
+    "B_pairs": 8, "n_epochs": 3, "L_V": 16, "d_V": 2048, "d_ff_V": 8192, "h_V": 32,
 }  # fmt: skip
 
 SIZES = {
@@ -29,11 +30,12 @@ SIZES = {
     "shared_actor_critic": -0.0618, "hybrid_memory": -0.0428, "fusion_depth": -0.0001, "fusion_memory": -0.1183,
     "fusion_roles": -0.0002, "async_depth": -0.0003, "async_actors": 0.0447, "dropped_buffers": -0.2503,
     "combined_period": 0.0, "combined_training": -0.0865, "smallest_peak": 0.0447,
+    "dpo_epochs": 0.2, "minibatch_tag": -0.7499,
 }  # fmt: skip
 
 
 def test_every_disagreement_is_sized():
-    assert set(SIZES) == {*PARALLEL_DISAGREEMENTS, *CONFIGURATION_DISAGREEMENTS}
+    assert set(SIZES) == {*PARALLEL_DISAGREEMENTS, *CONFIGURATION_DISAGREEMENTS, *SPECIFICATION_DISAGREEMENTS}
     assert len(EVERY) == sum(map(len, GROUPS.values()))
 
 
@@ -54,6 +56,14 @@ def test_table_and_appendix_differ_by_the_sums_of_the_all_reduces():
     gap = EVERY["global_depth_tensor"].gap
     log = next(iter(gap.atoms(sympy.Function)))
     assert difference(gap + count * log, 0) == 0
+
+
+def test_one_epoch_and_one_minibatch_leave_nothing_to_disagree_on():
+    assert EVERY["dpo_epochs"].size(CASE | {"n_epochs": 1}) == 0
+    # three epochs: 3 (1 + 3) passes against 1 + 3 * 3
+    assert EVERY["dpo_epochs"].size(CASE) == pytest.approx(12 / 10 - 1)
+    # the gradient's sum is over fewer sequences in each minibatch, so it is not quite a quarter
+    assert EVERY["minibatch_tag"].size(CASE) == pytest.approx(1 / MINIBATCHES - 1, abs=1e-3)
 
 
 def test_sharing_breaks_even_at_a_quarter_of_the_policys_work():

@@ -67,3 +67,25 @@ def test_each_choice_has_its_own_rows():
 def test_missing_columns_are_named():
     with pytest.raises(InputError, match="lack load, eta"):
         gantt(BARS.drop(columns="load"), "eta")
+
+
+def test_each_row_numbers_its_own_iterations():
+    made = spec(gantt(pd.concat([BARS.assign(group="a"), BARS.assign(group="b", start=BARS["start"] + 1)])))
+    rows = [row for data in made["datasets"].values() for row in data]
+    assert [row["first"] for row in rows] == [True] * 4
+
+
+def test_the_margin_holds_the_names_of_every_choice():
+    one, two = BARS.assign(eta=0), BARS.assign(eta=1, group="a long name")
+    made = spec(gantt(pd.concat([one, two]), "eta"))
+    (unseen,) = (layer for layer in made["layer"] if layer["mark"].get("opacity") == 0)
+    assert "filter" not in str(unseen["transform"])
+    assert unseen["encoding"]["text"]["field"] == "group"
+    assert unseen["mark"]["aria"] is False
+
+
+@pytest.mark.parametrize(("scale", "start"), [(1.0, 0.3333), (1e4, 3333), (1e-3, 0.0003333)])
+def test_times_have_no_more_digits_than_one_sees(scale, start):
+    made = spec(gantt(BARS.assign(start=[scale / 3, scale], end=[scale, 3 * scale])))
+    (rows,) = made["datasets"].values()
+    assert rows[0]["start"] == pytest.approx(start, rel=1e-9)

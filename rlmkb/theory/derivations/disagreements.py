@@ -12,6 +12,7 @@ from rlmkb.theory.algorithms import DPO, PPO
 from rlmkb.theory.derivations.disagreement import Disagreement
 from rlmkb.theory.derivations.disagreements_configurations import CONFIGURATION_DISAGREEMENTS
 from rlmkb.theory.derivations.disagreements_parallel import PARALLEL_DISAGREEMENTS
+from rlmkb.theory.derivations.disagreements_specifications import SPECIFICATION_DISAGREEMENTS
 from rlmkb.theory.formula import Quantity
 from rlmkb.theory.functions import Log2, Maximum
 from rlmkb.theory.insights import critic_gap
@@ -171,5 +172,6 @@ GROUPS: dict[str, dict[str, Disagreement]] = {
     "Tables III and IV": DISAGREEMENTS,
     "Tables V to VIII": PARALLEL_DISAGREEMENTS,
     "Table IX": CONFIGURATION_DISAGREEMENTS,
+    "Algorithms 1 to 4": SPECIFICATION_DISAGREEMENTS,
 }
 EVERY: dict[str, Disagreement] = {id: entry for group in GROUPS.values() for id, entry in group.items()}

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import sympy
 
 from rlmkb.notation import Role, Stage, symbol
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.algorithms import PPO, Algorithm
-from rlmkb.theory.configurations import CONFIGURATIONS, shared_actor_critic
+from rlmkb.theory.configurations import CONFIGURATIONS, Configuration, shared_actor_critic
 from rlmkb.theory.derivations.disagreement import Disagreement
 from rlmkb.theory.formula import Formula, Quantity
 from rlmkb.theory.functions import Log2, Maximum
@@ -200,23 +201,32 @@ def in_seconds(algorithm: Algorithm, seconds: Mapping[str, float]) -> list[dict[
     >>> [(row["configuration"], row["critical path"], row["printed"]) for row in in_seconds(GRPO, times)][1]
     ('stage fusion', 10.0, 7.0)
     """
+    rows = []
+    for configuration, nodes, path, period in _readings(algorithm):
+        at = {_time(node): sympy.Float(seconds.get(node.id, 0)) for node in nodes}
+        longest = {stage: max((float(at[_time(node)]) for node in nodes if node.stage is stage), default=0.0)
+                   for stage in Stage}  # fmt: skip
+        streamed = max(longest[Stage.GENERATION], longest[Stage.ASSESSMENT]) + longest[Stage.TRAINING]
+        alone, often = (float(expr.xreplace(at)) for expr in (path, period))
+        printed = {"disaggregated": alone, "stage_fusion": streamed, "combined": max(longest.values())}
+        rows.append({
+            "configuration": configuration.title, "critical path": alone, "period": often,
+            "printed": printed.get(configuration.id, often),
+        })  # fmt: skip
+    return rows
 
-    def duration(node: Node) -> sympy.Expr:
-        return sympy.nsimplify(seconds.get(node.id, 0))
 
+@cache
+def _readings(algorithm: Algorithm) -> tuple[tuple[Configuration, tuple[Node, ...], sympy.Expr, sympy.Expr], ...]:
+    """Configurations with their nodes, critical path and period, in the nodes' times."""
     combined = CONFIGURATIONS["combined"]
     once = replace(combined, title="all combined, staleness 1",
                    schedule=replace(combined.schedule, staleness=sympy.S.One))  # fmt: skip
-    rows = []
-    for configuration in (*(CONFIGURATIONS[id] for id in ("disaggregated", "stage_fusion", "async", "combined")), once):
-        graph = configuration.graph(algorithm)
-        path, period = graph.critical_path(duration).expr, graph.period(duration)
-        times = {node: seconds.get(node.id, 0) for node in graph.nodes}
-        longest = {stage: max((times[node] for node in graph.at(stage)), default=0) for stage in Stage}
-        streamed = max(longest[Stage.GENERATION], longest[Stage.ASSESSMENT]) + longest[Stage.TRAINING]
-        printed = {"disaggregated": path, "stage_fusion": streamed, "combined": max(times.values())}
-        rows.append({
-            "configuration": configuration.title, "critical path": float(path), "period": float(period),
-            "printed": float(printed.get(configuration.id, period)),
-        })  # fmt: skip
-    return rows
+    chosen = (*(CONFIGURATIONS[id] for id in ("disaggregated", "stage_fusion", "async", "combined")), once)
+    graphs = ((configuration, configuration.graph(algorithm)) for configuration in chosen)
+    return tuple((configuration, graph.nodes, graph.critical_path(_time).expr, graph.period(_time))
+                 for configuration, graph in graphs)  # fmt: skip
+
+
+def _time(node: Node) -> sympy.Symbol:
+    return sympy.Symbol(node.id, positive=True)

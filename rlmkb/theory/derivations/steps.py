@@ -9,15 +9,18 @@ import sympy
 
 from rlmkb.notation import symbol
 from rlmkb.theory import building_blocks as blocks
+from rlmkb.theory.derivations.maxima import same_largest
 from rlmkb.theory.evaluate import evaluate
 from rlmkb.theory.formula import Formula, to_latex
-from rlmkb.theory.functions import close_sums, expand_logs
+from rlmkb.theory.functions import Maximum, close_sums, expand_logs
 
 S, T, m = (symbol(name) for name in ("S", "T", "m"))
 
 
 def difference(left: sympy.Expr, right: sympy.Expr) -> sympy.Expr:
     """left - right, simplified: logarithms expanded, sums closed, and m = S + T where both stand.
+
+    Zero, too, where both are the largest of the same sums; see `rlmkb.theory.derivations.maxima`.
 
     Examples
     --------
@@ -28,10 +31,18 @@ def difference(left: sympy.Expr, right: sympy.Expr) -> sympy.Expr:
     >>> difference(d * m, d * S)
     T*d
     """
+    gap = _expanded(left, right)
+    return gap if gap.has(Maximum) else sympy.simplify(gap)  # which knows no largest-of, and searches long
+
+
+def _expanded(left: sympy.Expr, right: sympy.Expr) -> sympy.Expr:
+    """The difference without a search for its shortest form, which takes most of the time."""
+    if (left - right).has(Maximum) and same_largest(left, right):
+        return sympy.S.Zero
     gap = close_sums(left - right)
     if gap.has(m) and gap.has(S, T):
         gap = gap.xreplace({m: S + T})
-    return sympy.simplify(sympy.expand(expand_logs(gap)))
+    return sympy.expand(expand_logs(gap))
 
 
 class Relation(StrEnum):
@@ -63,17 +74,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Line:
-    """A step as it is shown: its LaTeX, what it changed against the line before, and whether it may."""
+    """A step as it is shown: its LaTeX, what it changed against the line before, and whether it may.
+
+    `error` is in the symbols of table I and handles of `where`.
+    """
 
     step: Step
     latex: str
     error: sympy.Expr
     holds: bool
+    where: tuple[Formula, ...] = ()
 
     @property
     def error_latex(self) -> str | None:
         """LaTeX of this line less the one before; None where they are equal."""
-        return None if self.error == 0 else to_latex(self.error)
+        return None if self.error == 0 else to_latex(self.error, self.where)
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,7 @@ class Derivation:
     steps : tuple of Step
         The first is the starting point.
     result : sympy.Expr
-        The formula that the rest of the project uses, made elsewhere.
+        The formula that the rest of the project uses, made elsewhere; in symbols of table I or the same handles.
     where : tuple of Formula
         Formulas whose handles stand in the steps.
 
@@ -117,7 +132,7 @@ class Derivation:
         errors = [sympy.Integer(0)]
         errors += [self._gap(after, before) for before, after in zip(self.steps, self.steps[1:], strict=False)]
         return tuple(
-            Line(step, to_latex(step.expr, self.where), error, _allowed(step.relation, error))
+            Line(step, to_latex(step.expr, self.where), error, _allowed(step.relation, error), self.where)
             for step, error in zip(self.steps, errors, strict=True)
         )
 
@@ -129,13 +144,23 @@ class Derivation:
     @property
     def reaches_result(self) -> bool:
         """Whether the last line is the formula that the rest of the project uses."""
-        last = self.steps[-1].expr
-        return difference(self._explicit(last), self._explicit(self.result)) == 0
+        return self._gap(Step("", self.result), self.steps[-1]) == 0
 
     @property
     def holds(self) -> bool:
         """Whether all steps hold and the result is reached."""
         return not self.broken and self.reaches_result
+
+    def value(self, at: Mapping[str, object]) -> float:
+        """The result at a point, from symbol name to number.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.derivations import DERIVATIONS
+        >>> DERIVATIONS["kv_cache"].value({"L": 1, "d": 2, "m": 4})  # keys and values
+        16
+        """
+        return evaluate(self._explicit(self.result), at)
 
     def relative_errors(self, at: Mapping[str, object]) -> dict[str, float]:
         """Of each step that is no identity: its change relative to the line before, at a point.
@@ -149,7 +174,7 @@ class Derivation:
         """
         pairs = zip(self.steps, self.lines[1:], strict=False)
         return {
-            line.step.reason: evaluate(line.error, at) / evaluate(self._explicit(before.expr), at)
+            line.step.reason: evaluate(self._explicit(line.error), at) / evaluate(self._explicit(before.expr), at)
             for before, line in pairs
             if line.error != 0
         }
@@ -158,8 +183,14 @@ class Derivation:
         return expr.xreplace({part.handle: part.explicit for part in self.where})
 
     def _gap(self, after: Step, before: Step) -> sympy.Expr:
-        gap = difference(after.expr, before.expr)  # most steps hold whatever the handles stand for
-        return gap if gap == 0 else difference(self._explicit(after.expr), self._explicit(before.expr))
+        gap = _expanded(after.expr, before.expr)  # most steps hold whatever the handles stand for
+        # between two lines in handles, a largest-of of written-out depths says less than one of their names
+        handles = {part.handle for part in self.where}
+        named = gap.has(Maximum) and all(handles & step.expr.free_symbols for step in (before, after))
+        if gap == 0 or (named and after.relation is Relation.APPROXIMATE):
+            return gap
+        explicit = difference(self._explicit(after.expr), self._explicit(before.expr))
+        return gap if named and explicit != 0 else explicit
 
 
 def _allowed(relation: Relation, error: sympy.Expr) -> bool:

@@ -1,11 +1,13 @@
 """Which frameworks do one thing: the section that chapters show, straight from the entries."""
 
+from collections.abc import Sequence
 from html import escape
 
 from rlmkb.catalogue.features import Feature
 from rlmkb.views.catalogue.counts import Frameworks
 from rlmkb.views.catalogue.states import LOOKS, short_name, state_html
 from rlmkb.views.catalogue.text import To, internal, items, page_of, paragraph
+from rlmkb.views.markup import Html, table_html
 
 
 def support_html(feature: Feature, frameworks: Frameworks, to: To) -> str:
@@ -44,6 +46,34 @@ def support_html(feature: Feature, frameworks: Frameworks, to: To) -> str:
     others = f"The others: {', '.join(rest)}. " if rest else ""
     asked = paragraph(f"“{escape(feature.question)}”", "rl-asks")
     return f'<div class="rl-support">{asked}{shown}{paragraph(f"{others}See {matrix}.", "rl-note")}</div>'
+
+
+def combinations_html(features: Sequence[Feature], frameworks: Frameworks, to: To) -> str:
+    """Which frameworks do which of several things fully: a row a combination, the largest first.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+    frameworks : mapping
+        Entries by id.
+    to : callable
+        From the name of a page to its address.
+    """
+    found: dict[tuple[str, ...], list] = {}
+    for one in frameworks.values():
+        done = tuple(each.id for each in features if one.features[each.id].state == "yes")
+        found.setdefault(done, []).append(one)
+    order = sorted(found.items(), key=lambda item: (-len(item[0]), -len(item[1]), item[0]))
+    rows = [
+        [
+            ", ".join(map(short_name, done)) or "none of them",
+            len(those),
+            Html(", ".join(internal(to(page_of(one.id)), one.name) for one in those)),
+        ]
+        for done, those in order
+    ]
+    names = ", ".join(short_name(each.id) for each in features)
+    return table_html(("Done fully", "Number", "Frameworks"), rows, name=f"Which of these frameworks combine: {names}")
 
 
 def _name(id: str, name: str, feature: Feature, to: To) -> str:

@@ -68,6 +68,7 @@ TAXONOMY = Diagram(
 # The package from top to bottom; imports only point down.
 LAYERS = (
     (("rlmkb.cli", "the command line"), ("rlmkb.views", "charts, tables, figures")),
+    (("rlmkb.algorithms", "PPO, GRPO, DPO that run"), ("rlmkb.simulation", "an iteration in seconds")),
     (("rlmkb.verification", "counts from traced programs"),),
     (("rlmkb.theory", "work, depth, memory"), ("rlmkb.architecture", "shapes of real models")),
     (("rlmkb.catalogue", "reads and checks the data"), ("rlmkb.notation", "every symbol, once")),
@@ -101,6 +102,7 @@ ARCHITECTURE = Diagram(
     "The layers of rlmkb",
     "The book uses the package, and the package reads the data. Inside the package, from top to bottom, "
     "each layer uses only those below it: the command line and the views (charts, tables, figures); "
+    "algorithms (PPO, GRPO and DPO that run) and simulation (an iteration in seconds); "
     "verification, which counts from traced programs; theory (work, depth, memory) and architecture "
     "(shapes of real models); the catalogue, which reads and checks the data, and the notation.",
     _architecture,

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from rlmkb.errors import InputError
-from rlmkb.notation import Role, Stage
+from rlmkb.notation import Role
 from rlmkb.theory.cells import Cell, CostTable
 from rlmkb.theory.values import LIMITS
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import Html, chip, math_html, table_html, text_html
 from rlmkb.views.panel.inputs import EXPERTS, SHAPE, START_ARCHITECTURE, WORKLOADS, Field, fields, shapes
 from rlmkb.views.panel.program import program, symbols
-from rlmkb.views.tables import row_name
+from rlmkb.views.tables import row_name, stage_html
 
 # what the second column of values is called
 SECOND = {"honest": "Honest value", "worst": "Worst rank"}
@@ -152,8 +152,7 @@ def _table(cells: tuple[Cell, ...]) -> str:
 
 
 def _heading(cell: Cell) -> Html:
-    known = cell.stage in tuple(Stage)
-    stage = chip(cell.stage) if known else Html(text_html(cell.stage or ""))
+    stage = stage_html(cell.stage) if cell.stage else Html("")
     what = "" if cell.scope or cell.stage else text_html(cell.formula.meaning)
     unit = text_html(f"{cell.formula.unit} per {cell.formula.per}")
     return Html(f'{chip(cell.formula.quantity.value).text} {stage.text}{what} <span class="rl-unit">{unit}</span>')

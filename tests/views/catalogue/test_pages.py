@@ -194,3 +194,13 @@ def test_forms_are_there_and_offer_every_feature():
     feature = next(part for part in forms["correct-a-cell"]["body"] if part["id"] == "feature")
     assert [option.split(",")[0] for option in feature["attributes"]["options"][:-1]] == list(FEATURES)
     assert "entry" in {part["id"] for part in forms["correct-a-cell"]["body"]}  # which the pages fill in
+
+
+def test_combinations_count_every_framework_once():
+    ids = ("disagg", "async")
+    shown = support.combinations_html([entry("features", id) for id in ids], entries("frameworks"), to)
+    assert all(shown.count(f">{escape(one.name)}</a>") == 1 for one in entries("frameworks").values())
+    both = [one for one in entries("frameworks").values() if all(one.features[id].state == "yes" for id in ids)]
+    first = shown[shown.index("<tbody") :].split("</tr>")[0]
+    assert all(escape(one.name) in first for one in both)
+    assert str(len(both)) in first

@@ -139,6 +139,8 @@ def test_architecture_names_what_is_there_and_imports_point_down():
     from rlmkb.views.diagrams.maps import LAYERS
 
     root = Path(rlmkb.__file__).parent
+    packages = {f"rlmkb.{path.parent.name}" for path in root.glob("*/__init__.py")}
+    assert packages <= {name for boxes in LAYERS for name, _ in boxes}
     level = {name: index for index, boxes in enumerate(LAYERS) for name, _ in boxes}
     for name in level:
         path = root.parent / name.replace(".", "/")
