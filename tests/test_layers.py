@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pytest
 
@@ -46,12 +47,19 @@ def imported(source: str, name: str = "<text>") -> Iterator[tuple[int, str]]:
                 yield node.lineno, rest.split(".")[0]
 
 
-def upward(part: str, source: str, name: str = "<text>") -> list[str]:
+def upward(part: str, imports: Iterable[tuple[int, str]], name: str = "<text>") -> list[str]:
     return [
         f"{name}:{line}: {part} imports {other}, which is not below it"
-        for line, other in imported(source, name)
+        for line, other in imports
         if other != part and LEVEL[other] >= LEVEL[part]
     ]
+
+
+@cache
+def files(part: str) -> tuple[tuple[str, list[tuple[int, str]]], ...]:
+    """The files of a part, each with its imports."""
+    paths = [path for path in PACKAGE.rglob("*.py") if part_of(path) == part]
+    return tuple((path.name, list(imported(path.read_text(encoding="utf-8"), path.name))) for path in paths)
 
 
 def test_every_part_has_its_layer():
@@ -59,15 +67,10 @@ def test_every_part_has_its_layer():
     assert parts - {"__init__"} == set(LEVEL)
 
 
-def sources(part: str) -> list[tuple[str, str]]:
-    files = [path for path in PACKAGE.rglob("*.py") if part_of(path) == part]
-    return [(path.name, path.read_text(encoding="utf-8")) for path in files]
-
-
 @pytest.mark.parametrize("part", LEVEL)
 def test_imports_point_down(part):
-    assert sources(part)
-    assert [told for name, source in sources(part) for told in upward(part, source, name)] == []
+    assert files(part)
+    assert [told for name, imports in files(part) for told in upward(part, imports, name)] == []
 
 
 @pytest.mark.parametrize(
@@ -80,12 +83,12 @@ def test_imports_point_down(part):
     ],
 )
 def test_an_import_that_points_up_or_sideways_is_found(source):
-    assert len(upward("theory", source)) == 1
+    assert len(upward("theory", imported(source))) == 1
 
 
 def test_imports_within_a_part_and_of_the_version_are_fine():
-    assert upward("theory", "from rlmkb.theory.formula import Term\nfrom rlmkb.notation import symbol") == []
-    assert upward("catalogue", "from rlmkb import __version__") == []
+    source = "from rlmkb import __version__\nfrom rlmkb.theory.formula import Term\nfrom rlmkb.notation import symbol"
+    assert upward("theory", imported(source)) == []
 
 
 def test_imports_point_down_in_the_house_of_the_readme_too():
@@ -93,5 +96,5 @@ def test_imports_point_down_in_the_house_of_the_readme_too():
     named = re.findall(r"^  (\w+)(?:\.py|/) ", house, re.MULTILINE)
     assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} <= set(named)
     for place, part in enumerate(named):
-        needed = {other for name, source in sources(part) for _, other in imported(source, name)}
+        needed = {other for _, imports in files(part) for _, other in imports}
         assert not needed & set(named[:place]), f"{part} imports what stands above it in the README"
