@@ -117,6 +117,23 @@ def test_impossible_sizes_are_told_and_nothing_is_computed(visit):
     assert seen.page.locator(".rl-panel-message").inner_text() == ""
 
 
+def test_what_cannot_be_cut_is_told_and_nothing_is_computed(visit):
+    seen = visit(panels()["VII"])
+    section = seen.page.locator("#panel-VII")
+    for name, value, told in (
+        ("P_e", "128", "P_d x P_e is 1024 but B is 512: each rank needs a sequence"),
+        ("E_a", "129", "E_a is 129 but E is 128: no token has more experts than there are"),
+        ("P_t", "33", "P_t is 33 but h is 32: it cannot be cut into more pieces"),
+    ):
+        field = section.locator(f"input[name={name}]")
+        before = field.input_value()
+        field.fill(value)
+        assert told in section.locator(".rl-panel-message").inner_text()
+        assert section.locator("output[data-cell]").first.inner_text() == "–"
+        field.fill(before)
+    assert section.locator(".rl-panel-message").inner_text() == ""
+
+
 def test_points_are_resolved_alike_in_page_and_package(visit):
     seen = visit("book/compute/calculator")
     at = {"L": 3, "L_V": 5, "d": 7, "d_ff": 9, "h": 1, "V": 11, "S": 2, "T": 4, "B": 1, "K": 1, "P_t": 1, "B_pairs": 1}
