@@ -1,4 +1,4 @@
-"""Rules that every notebook, the table of contents and the configuration must keep; each closes a silent trap.
+"""Rules that every page, the table of contents and the configuration must keep; each closes a silent trap.
 
     python .ci/guards.py        print every breach, exit 1 if there is one
 
@@ -30,6 +30,7 @@ NETWORK = {"requests", "urllib", "urllib3", "httpx", "aiohttp", "socket", "http"
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 BARE_OBJECT = re.compile(r"^\[?<.*>\]?$|^alt\.\w+Chart\(|^alt\.Chart\(", re.DOTALL)
 NUMPY_SCALAR = re.compile(r"\bnp\.(float|int|bool|str)\w*\(")
+BARE_REPOSITORY = re.compile(r"\]\((https?://github\.com/[^/\s)]+/[^/\s)]+?)/?\)")
 FILE_NAME = re.compile(r"^(\.{1,2}/|~/|/\w)|\.(csv|json|ya?ml|txt|npz?|parquet|ipynb|bib|md|py|svg|png)$")
 SKIPPED = {"_ext", "_static", "_build", ".ipynb_checkpoints"}
 
@@ -38,14 +39,30 @@ def all_problems(root: Path = ROOT) -> list[str]:
     """Every breach of the repository, one line each."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     found = config_problems(config) + toc_problems(root)
-    for path in notebooks(root):
-        found += [f"{path.relative_to(root).as_posix()}: {line}" for line in notebook_problems(path)]
+    for path in _pages(root):
+        problems = [*(notebook_problems(path) if path.suffix == ".ipynb" else []), *link_problems(path)]
+        found += [f"{path.relative_to(root).as_posix()}: {line}" for line in problems]
     return found
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
     """The notebooks of the book."""
     return [path for path in _pages(root) if path.suffix == ".ipynb"]
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def link_problems(path: Path) -> list[str]:
+    """Links in a page's text that name a repository and nothing in it: no reader can check a figure there."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        try:
+            cells = json.loads(text)["cells"]
+        except (ValueError, KeyError):
+            return []  # `notebook_problems` says so
+        text = "\n".join(_text(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return [f"links to {link} as a whole; name commit and file" for link in BARE_REPOSITORY.findall(text)]
 
 
 # --- notebooks -------------------------------------------------------------------------------------------------------

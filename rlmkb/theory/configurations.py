@@ -137,14 +137,14 @@ CONFIGURATIONS: dict[str, Configuration] = {
             schedule=Schedule(NO_BARRIER, interleaved=frozenset({T})),
             depth_reading="ideal throughput of a stream of samples: the longest part",
             caveat="No single chain: the longest rollout ends before it is scored, so the critical path is"
-                   " generation plus the longest assessment. Generation and assessment are live together: their memory adds up.",
+                   " generation plus the longest assessment. Both are live together: their memory adds up.",
         ),
         Configuration(
             "async", "asynchronous execution", placement=split_by_stage,
             schedule=Schedule(staleness=sympy.S.One, rollout_barrier=True),
             depth_reading="period in the long run at staleness 1, assessment before the next generation",
-            caveat="Not a critical path. The generation group is printed with the policy and its shadow copy: three actors"
-                   " where section IV-E describes two.",
+            caveat="Not a critical path. The generation group is printed with the policy and its shadow copy:"
+                   " three actors where section IV-E describes two.",
         ),
         Configuration(
             "combined", "all combined", placement=split_by_stage,

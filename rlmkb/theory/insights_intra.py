@@ -111,19 +111,19 @@ def _tensor_and_pipeline() -> Insight:
 
 def _context() -> Insight:
     attention = NONE.rank_work[Part.ATTENTION] / NONE.rank_work.total
-    sequence = NONE.rank_memory[Part.ACTIVATIONS] / B / _state(NONE, Stage.TRAINING)
+    sequence = NONE.rank_memory[Part.ACTIVATIONS] / B / _state(NONE, Stage.ASSESSMENT)
     return _insight(
         "context", "Sequence and context parallelism matter more for reasoning",
-        "The longer a sequence, the more of work and memory is what these two divide.",
+        "What these two divide grows with the sequence: attention to most of the work, activations beyond the weights.",
         {
             "attention's share of the work": attention,
             f"attention's share at {LONGER} times the length": attention.subs(m, LONGER * m),
-            "activations of one sequence over the trained state": sequence,
+            "activations of one sequence over the weights": sequence,
             f"the same at {LONGER} times the length": sequence.subs(m, LONGER * m),
             "activations of a context rank, times the ranks, over one device":
                 P_c * CONTEXT.rank_memory[Part.ACTIVATIONS] / NONE.rank_memory[Part.ACTIVATIONS],
         },
-        lambda short, long, one, grown, divided: short < long and one < grown and abs(divided - 1) < _SAME,
+        lambda short, long, one, grown, divided: long > 0.5 and grown > 1 and abs(divided - 1) < _SAME,
     )  # fmt: skip
 
 

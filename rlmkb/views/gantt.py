@@ -59,9 +59,9 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
     end, rows = float(bars["end"].max()), int(placed["row"].max()) + 1
     x = alt.X("start:Q", title=f"Time ({unit})", scale=alt.Scale(domain=[0, end], nice=False))
     scale = alt.Scale(domain=[rows, 0], nice=False)
-    base = alt.Chart(placed)
+    base, chosen = alt.Chart(placed), f"datum['{control}'] === chosen"
     if control:
-        base = base.transform_filter(f"datum['{control}'] === chosen")
+        base = base.transform_filter(chosen)
     # the row's middle: an idle line, and the group's name before it
     groups = base.transform_aggregate(groupby=["group", "row"]).transform_calculate(
         middle="datum.row + 0.5", first=f"datum.middle - (indexof(datum.group, '/') < 0 ? 0 : {LINE / 2 / ROW})"
@@ -76,38 +76,42 @@ def gantt(bars: "pd.DataFrame", control: str | None = None, *, label: str | None
     room = room.encode(x=alt.value(0), y=alt.value(ROW / 2), text="group:N")
     stages = [stage for stage in STAGES if stage in set(bars["stage"])]
     times = [alt.Tooltip(f"{name}:Q", format=".3~s") for name in ("start", "end")]
-    drawn = base.mark_rect().encode(
+    half = f"{FULL / 2} * datum.load"
+    edges = {"top": f"datum.row + 0.5 - {half}", "bottom": f"datum.row + 0.5 + {half}"}
+    drawn = base.transform_calculate(**edges).mark_rect().encode(
         x=x, x2="end:Q", y=alt.Y("top:Q", scale=scale, axis=None), y2="bottom:Q",
         color=alt.Color("stage:N", scale=charts.stage_scale(stages), title="Stage"),
         tooltip=["node:N", "iteration:O", *times, alt.Tooltip("load:Q", format=".0%")],
     )  # fmt: skip
-    numbers = (
-        base.transform_filter(f"datum.first && datum.load > 0.5 && datum.length > {end / 60}")
-        .transform_calculate(middle="datum.row + 0.5")
-        .mark_text(align="left", dx=4, color=charts.colour("page"))
-        .encode(x=x, y=middle, text="iteration:O")
+    numbered = alt.Chart(_numbered(placed, control, end / 60))
+    if control:
+        numbered = numbered.transform_filter(chosen)
+    numbers = numbered.mark_text(align="left", dx=4, color=charts.colour("page")).encode(
+        x=x, y=alt.Y("middle:Q", scale=scale, axis=None), text="iteration:O"
     )
     chart = (lines + room + names + drawn + numbers).properties(height=ROW * rows)
     return chart.add_params(_chosen(bars, control, label or control)) if control else chart
 
 
 def _placed(bars: "pd.DataFrame", control: str | None) -> "pd.DataFrame":
-    """With the row of each group, the edges of each bar, and which bar carries the iteration's number."""
+    """With the row of each group; numbers are finer than a pixel, since more digits only make the page heavier."""
     import pandas as pd
 
     bars = bars[[*NEEDED, *([control] if control else [])]]
     parts = [part for _, part in bars.groupby(control, sort=False)] if control else [bars]
     placed = pd.concat([part.assign(row=pd.factorize(part["group"])[0]) for part in parts])
-    # finer than a pixel; more digits only make the page heavier
-    placed = placed.round({"start": _digits(bars), "end": _digits(bars), "load": 3})
-    half = FULL / 2 * placed["load"]
+    return placed.round({"start": _digits(bars), "end": _digits(bars), "load": 3})
+
+
+def _numbered(placed: "pd.DataFrame", control: str | None, least: float) -> "pd.DataFrame":
+    """Where the iteration's number stands: in its first bar, if that is full enough and the bars are long enough."""
     keys = [*([control] if control else []), "group", "node", "iteration"]
     run = placed.groupby(keys)
-    length = (placed["end"] - placed["start"]).where(placed["stage"] != "generation",
-                                                     run["end"].transform("max") - placed["start"])  # fmt: skip
-    placed = placed.assign(top=placed["row"] + 0.5 - half, bottom=placed["row"] + 0.5 + half, length=length,
-                           first=placed["start"] == run["start"].transform("min"))  # fmt: skip
-    return placed.round({"top": 4, "bottom": 4, "length": _digits(bars)})
+    # one rollout after the other is drawn as slices of a single bar
+    end = placed["end"].where(placed["stage"] != "generation", run["end"].transform("max"))
+    first = placed["start"] == run["start"].transform("min")
+    shown = placed[first & (placed["load"] > 0.5) & (end - placed["start"] > least)]
+    return shown[[*([control] if control else []), "iteration", "start"]].assign(middle=shown["row"] + 0.5)
 
 
 def _digits(bars: "pd.DataFrame") -> int:

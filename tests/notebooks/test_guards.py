@@ -113,6 +113,26 @@ def test_a_notebook_out_of_form_is_noticed(problems):
     assert any("no code cell" in line for line in problems())
 
 
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("https://github.com/a/b", 1),
+        ("https://github.com/a/b.c/", 1),
+        ("https://github.com/a/b/blob/0f7d9aa/c.md#L3", 0),
+        ("https://github.com/a/b/commit/0f7d9aa", 0),
+        ("https://github.com/a", 0),
+        ("https://example.org/a/b", 0),
+    ],
+)
+def test_a_link_to_a_repository_without_a_file_is_noticed(tmp_path, link, found):
+    text = f"Measured ([data]({link}))."
+    page, chapter = tmp_path / "page.md", tmp_path / "chapter.ipynb"
+    page.write_text(text)
+    cell = {"cell_type": "markdown", "id": "b", "metadata": {}, "source": [text]}
+    chapter.write_text(json.dumps({"cells": [code_cell(f"'{link}'"), cell]}))
+    assert [len(guards.link_problems(path)) for path in (page, chapter)] == [found, found]
+
+
 def test_a_file_that_is_no_notebook_is_noticed(tmp_path):
     (tmp_path / "x.ipynb").write_text("<html>")
     assert "not a notebook" in guards.notebook_problems(tmp_path / "x.ipynb")[0]

@@ -23,7 +23,7 @@ def listed():
 
 
 def test_documented_commands_are_listed():
-    pages = [guards.ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
+    pages = [guards.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "DEVELOPERS.md")]
     pages += [path for name in guards.toc_pages() for path in guards.ROOT.glob(f"{name}.*")]
     named = {command for page in pages for command in re.findall(r"`make (\w+)", page.read_text(encoding="utf-8"))}
     assert named <= listed()

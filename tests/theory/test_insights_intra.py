@@ -15,19 +15,30 @@ def test_it_holds_for_llama_3_1_8b_shapes(id):
     assert INSIGHTS_INTRA[id].holds(CASE)
 
 
-@pytest.mark.parametrize(
-    ("id", "change"),
-    [
-        ("stages", {"T": 1, "S": 8192}),  # without decoding, generation has no depth of its own
-        ("data", {"P_d": 1}),
-        ("capacity", {"P_t": 1}),
-        ("frozen", {"P_d": 1}),
-        ("experts", {"E": 8}),
-        ("specialise", {"B": 64}),  # activations outgrow the state
-    ],
-)
-def test_it_can_fail(id, change):
-    assert not INSIGHTS_INTRA[id].holds(CASE | change)
+CHANGES = {
+    "stages": {"T": 1, "S": 8192},  # without decoding, generation has no depth of its own
+    "data": {"P_d": 1},
+    "capacity": {"P_t": 1},
+    "context": {"S": 128, "T": 384},  # 16 times as long is still no long trace
+    "frozen": {"P_d": 1},
+    "experts": {"E": 8},
+    "specialise": {"B": 64},  # activations outgrow the state
+}
+
+
+@pytest.mark.parametrize("id", CHANGES)
+def test_it_can_fail(id):
+    assert not INSIGHTS_INTRA[id].holds(CASE | CHANGES[id])
+
+
+def test_each_has_a_case_in_which_it_fails():
+    assert CHANGES.keys() == INSIGHTS_INTRA.keys()
+
+
+@pytest.mark.parametrize(("length", "holds"), [(2048, False), (4096, True)])
+def test_context_parallelism_matters_from_some_length_on(length, holds):
+    insight = INSIGHTS_INTRA["context"]  # attention is half of the work at 45,056 tokens: 16 times 2,816
+    assert insight.holds(CASE | {"S": 1024, "T": length - 1024}) is holds
 
 
 def test_numbers_one_can_check_by_hand():

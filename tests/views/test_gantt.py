@@ -19,6 +19,12 @@ def spec(chart):
     return charts.bundle(charts.show(chart, caption="C.", description="D.").to_dict())[charts.MIME]
 
 
+def data(made, column):
+    """The rows of the data that have a column."""
+    (rows,) = (rows for rows in made["datasets"].values() if column in rows[0])
+    return rows
+
+
 def both(name, values):
     return pd.concat([BARS.assign(**{name: value}) for value in values])
 
@@ -54,14 +60,20 @@ def test_colours_are_those_of_the_stages():
 def test_each_choice_has_its_own_rows():
     one, two = BARS.assign(eta=0), BARS.assign(eta=1, group=["a", "b"])
     made = spec(gantt(pd.concat([one, two]), "eta"))
-    rows = [row for data in made["datasets"].values() for row in data]
-    assert [(row["eta"], row["group"], row["row"]) for row in rows] == [
+    assert [(row["eta"], row["group"], row["row"]) for row in data(made, "load")] == [
         (0, "all", 0),
         (0, "all", 0),
         (1, "a", 0),
         (1, "b", 1),
     ]
-    assert all(row["bottom"] - row["top"] == pytest.approx(0.8) for row in rows)
+
+
+def test_a_bar_is_as_high_as_its_group_is_loaded():
+    made = spec(gantt(BARS))
+    (bars,) = (layer for layer in made["layer"] if layer["mark"]["type"] == "rect")
+    edges = {one["as"]: one["calculate"] for one in bars["transform"]}
+    assert edges == {"top": "datum.row + 0.5 - 0.4 * datum.load", "bottom": "datum.row + 0.5 + 0.4 * datum.load"}
+    assert (bars["encoding"]["y"]["field"], bars["encoding"]["y2"]["field"]) == ("top", "bottom")
 
 
 def test_missing_columns_are_named():
@@ -70,9 +82,16 @@ def test_missing_columns_are_named():
 
 
 def test_each_row_numbers_its_own_iterations():
-    made = spec(gantt(pd.concat([BARS.assign(group="a"), BARS.assign(group="b", start=BARS["start"] + 1)])))
-    rows = [row for data in made["datasets"].values() for row in data]
-    assert [row["first"] for row in rows] == [True] * 4
+    made = spec(gantt(pd.concat([BARS.assign(group="a"), BARS.assign(group="b", start=BARS["start"] + 0.5)])))
+    numbers = [(row["start"], row["middle"]) for row in data(made, "middle")]
+    assert numbers == [(0, 0.5), (2, 0.5), (0.5, 1.5), (2.5, 1.5)]
+
+
+def test_slices_of_one_generation_have_one_number_and_thin_or_short_bars_none():
+    slices = BARS.assign(stage="generation", node="policy/generation")
+    assert [row["start"] for row in data(spec(gantt(slices)), "middle")] == [0]
+    for change in ({"load": [0.4, 1.0]}, {"start": [2.97, 0.0], "end": [3.0, 2.0]}):
+        assert len(data(spec(gantt(BARS.assign(**change))), "middle")) == 1
 
 
 def test_the_margin_holds_the_names_of_every_choice():
@@ -87,5 +106,5 @@ def test_the_margin_holds_the_names_of_every_choice():
 @pytest.mark.parametrize(("scale", "start"), [(1.0, 0.3333), (1e4, 3333), (1e-3, 0.0003333)])
 def test_times_have_no_more_digits_than_one_sees(scale, start):
     made = spec(gantt(BARS.assign(start=[scale / 3, scale], end=[scale, 3 * scale])))
-    (rows,) = made["datasets"].values()
+    rows = data(made, "load")
     assert rows[0]["start"] == pytest.approx(start, rel=1e-9)
