@@ -185,7 +185,7 @@ def _unsharded(row: Configuration, tp: int | None) -> tuple[str, ...]:
 
 
 def _choose(name: str, value: str, allowed: Mapping):
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InputError(f"{name} is {value!r}; allowed, nearest first: {nearest(str(value), allowed)}")
     return allowed[value]
 

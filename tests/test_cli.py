@@ -10,6 +10,7 @@ import pytest
 
 import rlmkb
 from rlmkb.cli import main
+from rlmkb.errors import InputError
 from rlmkb.theory.tables import table
 
 POINT = {"L": 32, "d": 4096, "d_ff": 14336, "h": 32, "V": 128256, "S": 1024, "T": 512, "B": 8, "K": 4, "P_t": 8,
@@ -237,6 +238,14 @@ def test_architecture_json(capsys):
     assert code == 0
     assert document["params"]["total"] == 8_030_261_248
     assert document["forward_flops_per_token"]["length"] == 2048
+
+
+@pytest.mark.parametrize("name", [7, None, ["VII"], {}], ids=repr)
+def test_names_of_another_type_are_refused(name):
+    with pytest.raises(InputError, match="there is no table"):
+        rlmkb.table(name)
+    with pytest.raises(InputError, match="allowed, nearest first"):
+        rlmkb.cost(name, "llama-3.1-8b")
 
 
 def test_the_package_offers_what_the_command_line_does():
