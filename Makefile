@@ -15,7 +15,7 @@ RESOLVE := .uv/bin/uv pip compile pyproject.toml --generate-hashes --no-emit-ind
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-env:  # make .venv, or leave it if current; asked for by the others
+env:  ## make .venv, or leave it if it is current; the others ask for it
 	@$(PYTHON) .ci/environment.py
 
 book: env  ## build the site (only if something changed) and print the page to open

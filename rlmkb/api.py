@@ -43,7 +43,7 @@ def table(
     from rlmkb import catalogue_tables
     from rlmkb.views.notebook import shown
 
-    if id in catalogue_tables.TABLES:
+    if isinstance(id, str) and id in catalogue_tables.TABLES:
         if at is not None:
             raise InputError(tables.NO_VALUES.format(id=id))
         if algorithm is not None:

@@ -47,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(text, flush=True)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stdout = None
+    except OSError as problem:
+        print(f"rlmkb: standard output: {problem.strerror or problem}; free some space, or write elsewhere",
+              file=sys.stderr)  # fmt: skip
+        sys.stdout = None  # else it is flushed once more at the end
+        return 2
     return code
 
 
@@ -90,7 +95,7 @@ def _add_cost(commands) -> None:
     ):
         cost.add_argument(flag, type=_number, metavar="N", help=meaning)
     cost.add_argument("--pairs", type=_number, metavar="N", help="preference pairs (DPO); default: B")
-    cost.add_argument("--tp", type=_number, metavar="N", help="tensor-parallel degree (hybrid and combined)")
+    cost.add_argument("--tp", type=_number, metavar="N", help="tensor-parallel degree of hybrid, combined; default: 1")
     cost.add_argument(
         "--configuration", default="baseline", metavar="ROW", help="row of table IX, such as baseline or async"
     )
@@ -147,4 +152,7 @@ def _run_architecture(options: argparse.Namespace) -> str:
 
 
 def _as_json(document: dict) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # Python prints no integer of more than some thousand digits
+        raise InputError("the result has thousands of digits; give smaller values") from None

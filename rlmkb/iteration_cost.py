@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rlmkb.errors import InputError, nearest
-from rlmkb.notation import Role
+from rlmkb.notation import Role, Stage
 from rlmkb.theory import building_blocks as blocks
 from rlmkb.theory.algorithms import ALGORITHMS, Algorithm
 from rlmkb.theory.configurations import CONFIGURATIONS, Configuration
@@ -116,7 +116,7 @@ def cost(
     pairs : int, optional
         Preference pairs of DPO; default: `B`.
     tp : int, optional
-        Tensor-parallel degree P_t of the sharded stages; the rows ``"hybrid"`` and ``"combined"`` need it.
+        Tensor-parallel degree P_t of the sharded stages of ``"hybrid"`` and ``"combined"``; default: 1.
     configuration : str
         A row of table IX: ``"baseline"``, ``"ac_shared"``, ``"disaggregated"``, ``"hybrid"``, ``"stage_fusion"``,
         ``"async"`` or ``"combined"``.
@@ -155,7 +155,7 @@ def cost(
     notes = dict.fromkeys(note for formula in (*formulas, depth) if (note := formula.note))
     return IterationCost(
         chosen, row, models, at, stages, sum(part.work for part in stages), depth.evaluate(at),
-        (*_canonical_model(models), *row.structure(chosen).edits, *assumed, *notes),
+        (*_canonical_model(models), *row.structure(chosen).edits, *_unsharded(row, tp), *assumed, *notes),
     )  # fmt: skip
 
 
@@ -171,16 +171,21 @@ def _stages(row: Configuration, algorithm: Algorithm, at: dict[str, int]) -> tup
 
 
 def _sharding(row: Configuration, tp: int | None) -> dict[str, int]:
-    if row.sharded and tp is None:
-        raise InputError(f"missing value for tp: {row.id} shards stages; give the tensor-parallel degree, 1 for none")
     if not row.sharded and tp is not None:
         sharded = ", ".join(one.id for one in CONFIGURATIONS.values() if one.sharded)
         raise InputError(f"tp is {tp}, but {row.id} shards nothing; leave it out, or choose: {sharded}")
-    return {} if tp is None else {"P_t": tp}
+    return {"P_t": 1 if tp is None else tp} if row.sharded else {}
+
+
+def _unsharded(row: Configuration, tp: int | None) -> tuple[str, ...]:
+    if not row.sharded or tp is not None:
+        return ()
+    stages = " and ".join(stage.value for stage in Stage if stage in row.sharded)
+    return (f"no tensor parallelism in {stages}: tp, the degree, is 1 where it is not given",)
 
 
 def _choose(name: str, value: str, allowed: Mapping):
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InputError(f"{name} is {value!r}; allowed, nearest first: {nearest(str(value), allowed)}")
     return allowed[value]
 
@@ -215,12 +220,12 @@ def _workload(algorithm: Algorithm, B, K, S, T, pairs) -> dict[str, int]:
 
 
 def _point(models: tuple[ModelMapping, ...], workload: dict[str, int]) -> dict[str, int]:
-    # the shared actor-critic, where there is one, has the policy's shape
-    shared = {f"{name}_ac": models[0].dimensions[name] for name in ("L", "d", "d_ff", "h")}
-    shapes = shared | {
+    own = {
         f"{name}_{model.role.suffix}": model.dimensions[name] for model in models for name in ("L", "d", "d_ff", "h")
     }
-    return {**workload, **shapes, "V": models[0].dimensions["V"]}
+    # the shared actor-critic, where there is one, has the policy's shape
+    shared = {f"{name}_ac": models[0].dimensions[name] for name in ("L", "d", "d_ff", "h")}
+    return {**workload, **own, **shared, "V": models[0].dimensions["V"]}
 
 
 def _canonical_model(models: tuple[ModelMapping, ...]) -> tuple[str, ...]:

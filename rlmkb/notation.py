@@ -258,7 +258,7 @@ def notation(name: str) -> Notation:
     'vocabulary'
     """
     if name not in _BY_NAME:
-        raise InputError(f"unknown symbol {name!r}; allowed, nearest first: {nearest(name, _BY_NAME)}")
+        raise InputError(f"unknown symbol {name!r}; allowed, nearest first: {nearest(str(name), _BY_NAME)}")
     return _BY_NAME[name]
 
 

@@ -4,11 +4,13 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import rlmkb
 from rlmkb.cli import main
+from rlmkb.errors import InputError
 from rlmkb.theory.tables import table
 
 POINT = {"L": 32, "d": 4096, "d_ff": 14336, "h": 32, "V": 128256, "S": 1024, "T": 512, "B": 8, "K": 4, "P_t": 8,
@@ -238,12 +240,100 @@ def test_architecture_json(capsys):
     assert document["forward_flops_per_token"]["length"] == 2048
 
 
+@pytest.mark.parametrize("name", [7, None, ["VII"], {}], ids=repr)
+def test_names_of_another_type_are_refused(name):
+    with pytest.raises(InputError, match="there is no table"):
+        rlmkb.table(name)
+    with pytest.raises(InputError, match="allowed, nearest first"):
+        rlmkb.cost(name, "llama-3.1-8b")
+
+
 def test_the_package_offers_what_the_command_line_does():
     assert rlmkb.table("IV", at=POINT).cell("dpo", stage="training", quantity="work").value > 0
     assert rlmkb.cost("grpo", "llama-3.1-8b", B=1, K=1, S=1, T=1).work > 0
     assert set(rlmkb.__all__) <= set(dir(rlmkb))
     with pytest.raises(AttributeError, match="no attribute 'tables'"):
         rlmkb.tables  # noqa: B018
+
+
+@pytest.mark.parametrize(("row", "sharded"), [("hybrid", "generation and assessment"), ("combined", "generation")])
+def test_no_degree_is_a_degree_of_one_and_is_said(capsys, row, sharded):
+    _, out, _ = run(capsys, *COST, "--configuration", row, "--json")
+    _, one, _ = run(capsys, *COST, "--configuration", row, "--tp", "1", "--json")
+    without, given = json.loads(out), json.loads(one)
+    assert without["stages"] == given["stages"]
+    told = f"no tensor parallelism in {sharded}: tp, the degree, is 1 where it is not given"
+    assert [text for text in without["assumptions"] if text not in given["assumptions"]] == [told]
+    assert without["at"]["P_t"] == 1
+
+
+def test_more_ranks_than_heads_are_refused(capsys):
+    assert "P_t is 64 but h_pi is 32" in wrong(capsys, *COST, "--configuration", "hybrid", "--tp", "64")
+
+
+UNEVEN = {"L": 8, "P_p": 3, "d": 64, "d_ff": 256, "h": 8, "V": 1000, "B": 4, "m": 32}
+
+
+def lines(capsys, tmp_path, id, at, *flags):
+    path = tmp_path / "point.json"
+    path.write_text(json.dumps(at))
+    return run(capsys, "table", id, "--at", str(path), *flags)[1].splitlines()
+
+
+def test_text_shows_orders_where_the_paper_prints_orders(capsys, tmp_path):
+    for id in ("V", "VI"):
+        body = run(capsys, "table", id)[1].split("\n\n")[1].splitlines()
+        assert all(line.split("  ")[-1].strip().startswith("O(") for line in body[1:])
+        _, latex, _ = run(capsys, "table", id, "--latex")
+        assert all(r" = O\left(" in line for line in latex.splitlines())
+    assert "Values are those of the explicit form." in lines(capsys, tmp_path, "V", UNEVEN)
+    assert " O(" not in run(capsys, "table", "VII")[1]
+
+
+def test_text_shows_the_worst_rank(capsys, tmp_path):
+    found = lines(capsys, tmp_path, "VII", UNEVEN)
+    work = next(line.split() for line in found if line.startswith("pipeline") and " work " in line)
+    assert float(work[4]) / float(work[3]) == pytest.approx(3 / (8 / 3), rel=1e-3)
+    assert "worst rank" in found[2]
+    assert "worst rank" not in lines(capsys, tmp_path, "VII", {**UNEVEN, "P_p": 4})[2]
+
+
+def test_text_shows_honest_readings_and_notes(capsys, tmp_path):
+    found = lines(capsys, tmp_path, "IX", POINT)
+    cell = table("IX", at=POINT).cell("async", quantity="depth")
+    row = next(line.split() for line in found if line.startswith("async") and " depth " in line)
+    assert float(row[3]) == pytest.approx(cell.value, rel=1e-3)
+    assert float(row[4]) == pytest.approx(cell.honest_value, rel=1e-3)
+    mark = row[6]
+    assert f"{mark} {cell.note}" in found
+    assert any(line.startswith("- async aggregate depth: D_gen(pi) + max(") for line in found)
+    assert not any("$" in line for line in found)
+
+
+def test_cost_text_shows_honest_values(capsys):
+    _, out, _ = run(capsys, *COST, "--configuration", "stage_fusion")
+    _, document, _ = run(capsys, *COST, "--configuration", "stage_fusion", "--json")
+    honest = json.loads(document)["stages"][0]["honest"]
+    shown = {line.split()[1]: float(line.split()[2]) for line in out.splitlines() if line.startswith("inter ")
+             and len(line.split()) == 3}  # fmt: skip
+    assert shown == {name: pytest.approx(value, rel=1e-3) for name, value in honest.items()}
+    assert set(shown) == {"depth", "memory"}
+
+
+def test_numbers_beyond_double_precision_are_shown_or_told(capsys, tmp_path):
+    huge = {**UNEVEN, "d": 10**200, "L": 10**200}
+    del huge["P_p"]  # a quotient is a double
+    assert any("e+601" in line for line in lines(capsys, tmp_path, "VII", huge))
+    (tmp_path / "point.json").write_text(json.dumps({**huge, "d": 10**2500}))
+    assert "thousands of digits" in wrong(capsys, "table", "VIII", "--at", str(tmp_path / "point.json"), "--json")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without space")
+def test_no_space_for_the_output_is_told_in_one_line():
+    command = f"{sys.executable} -m rlmkb table I > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "rlmkb: standard output: No space left on device; free some space, or write elsewhere\n"
 
 
 def test_a_closed_pipe_is_no_error():

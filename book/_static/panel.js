@@ -32,9 +32,12 @@ const rlmkbPanel = (() => {
     for (const [name] of panel.fields) {
       if (!Number.isInteger(values[name]) || values[name] < 1) return `${name}: give a whole number of at least 1`;
     }
-    for (const [degree, cut] of Object.entries(panel.cuts)) {
-      const whole = cut === "m" ? values.S + values.T : values[cut];
-      if (values[degree] > whole) return `${degree} is ${values[degree]} but ${cut} is ${whole}: it cannot be cut finer`;
+    for (const [product, cut, why] of panel.limits) {
+      const pieces = product.reduce((all, name) => all * values[name], 1);
+      for (const name of [cut, ...panel.roles.map((role) => `${cut}_${role}`)]) {
+        const whole = name === "m" ? values.S + values.T : values[name];
+        if (pieces > whole) return `${product.join(" x ")} is ${pieces} but ${name} is ${whole}: ${why}`;
+      }
     }
     return "";
   }

@@ -62,8 +62,25 @@ def weights_read(decoder: Decoder, batch=1):
     if not experts:
         return dense + 0 * batch
     part = next(layer.feed_forward for layer in decoder.layers if isinstance(layer.feed_forward, Experts))
-    hit = (1 - (1 - part.active / part.count) ** batch) * part.count / part.active
-    return dense + experts * hit
+    return dense + experts * experts_read(part.count, part.active, batch) / part.active
+
+
+def experts_read(count: int, active: int, tokens):
+    """Experts of a layer that some token is sent to, on average; tokens choose independently, all equally likely.
+
+    Parameters
+    ----------
+    count, active : int
+        Experts of the layer, and those of one token.
+    tokens : int or array
+        Tokens that are decoded together.
+
+    Examples
+    --------
+    >>> experts_read(4, 1, tokens=1), experts_read(4, 1, tokens=2)  # the second token misses the first's in 3 of 4
+    (1.0, 1.75)
+    """
+    return (1 - (1 - active / count) ** tokens) * count
 
 
 def cache_read(decoder: Decoder, context, batch=1):

@@ -32,18 +32,27 @@ class Attention:
     sinks: bool = False
 
     def matrices(self, d: int) -> int:
+        """Weights that multiply a token of width `d`."""
         query = d * self.heads * self.head_dim * (2 if self.output_gate else 1)
         key_value = 2 * d * self.kv_heads * self.head_dim
         output = self.heads * self.head_dim * d
         return query + key_value + output
 
     def vectors(self, d: int) -> int:
+        """Biases, and norms of queries and keys."""
         query, key = self.heads * self.head_dim, self.kv_heads * self.head_dim
         norms = {"none": 0, "head": 2 * self.head_dim, "full": query + key}[self.qk_norm]
         biases = self.qkv_bias * (query * (2 if self.output_gate else 1) + 2 * key) + self.output_bias * d
         return biases + norms + self.sinks * self.heads
 
     def cache_elements(self) -> int:
+        """Numbers kept for each cached token: its key and value.
+
+        Examples
+        --------
+        >>> Attention(heads=2, kv_heads=1, head_dim=4).cache_elements()
+        8
+        """
         return 2 * self.kv_heads * self.head_dim
 
     def flops_per_pair(self) -> int:
@@ -59,12 +68,15 @@ class Indexer:
     head_dim: int
 
     def matrices(self, d: int, q_rank: int) -> int:
+        """Weights that multiply a token: queries from the compressed ones, one key, and a weight for each head."""
         return q_rank * self.heads * self.head_dim + d * self.head_dim + d * self.heads
 
     def vectors(self) -> int:
+        """The norm of the key: scale and shift."""
         return 2 * self.head_dim
 
     def flops_per_pair(self) -> int:
+        """FLOPs of one query token with one key token: the scores of all heads, weighted and added up."""
         return 2 * self.heads * self.head_dim + 2 * self.heads
 
 
@@ -86,6 +98,7 @@ class LatentAttention:
     indexer: Indexer | None = None
 
     def matrices(self, d: int) -> int:
+        """Weights that multiply a token of width `d`."""
         queries = self.heads * (self.nope_dim + self.rope_dim)
         query = d * self.q_rank + self.q_rank * queries if self.q_rank else d * queries
         key_value = d * (self.kv_rank + self.rope_dim)
@@ -95,13 +108,16 @@ class LatentAttention:
         return query + key_value + output + index
 
     def vectors(self, d: int) -> int:
+        """Weights that are added to a token or scale it."""
         biases = self.bias * (self.q_rank + self.kv_rank + self.rope_dim + d)
         return self.q_rank + self.kv_rank + biases + (self.indexer.vectors() if self.indexer else 0)
 
     def cache_elements(self) -> int:
+        """Numbers kept for each cached token: the latent, the rotary part of the key, and the indexer's key."""
         return self.kv_rank + self.rope_dim + (self.indexer.head_dim if self.indexer else 0)
 
     def flops_per_pair(self) -> int:
+        """FLOPs of one query token with one key token: the score, the weighted value, and the indexer's score."""
         attention = 2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
         return attention + (self.indexer.flops_per_pair() if self.indexer else 0)
 
@@ -117,14 +133,17 @@ class GatedDeltaNet:
     convolution: int
 
     def matrices(self, d: int) -> int:
+        """Weights that multiply a token of width `d`."""
         keys, values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
         projections = d * (2 * keys + 2 * values) + 2 * d * self.value_heads + values * d
         return projections + self.convolution * (2 * keys + values)
 
     def vectors(self, d: int) -> int:
+        """Weights that are added to a token or scale it."""
         return 2 * self.value_heads + self.value_dim
 
     def state_elements(self) -> int:
+        """Numbers of the state that a sequence keeps, however long it is."""
         return self.value_heads * self.key_dim * self.value_dim
 
     def recurrence_flops(self) -> int:
@@ -152,13 +171,16 @@ class Mamba2:
         return self._inner + 2 * self.groups * self.state
 
     def matrices(self, d: int) -> int:
+        """Weights that multiply a token of width `d`."""
         projections = d * (self._inner + self._channels + self.heads) + self._inner * d
         return projections + self._channels * self.convolution
 
     def vectors(self, d: int) -> int:
+        """Weights that are added to a token or scale it."""
         return self.convolution_bias * self._channels + 3 * self.heads + self._inner
 
     def state_elements(self) -> int:
+        """Numbers of the state that a sequence keeps, however long it is."""
         return self._inner * self.state
 
     def recurrence_flops(self) -> int:
@@ -181,9 +203,11 @@ class FeedForward:
     bias: bool = False
 
     def matrices(self, d: int) -> int:
+        """Weights that multiply a token of width `d`."""
         return (3 if self.gated else 2) * d * self.width
 
     def vectors(self, d: int) -> int:
+        """Weights that are added to a token or scale it."""
         return self.bias * ((2 if self.gated else 1) * self.width + d)
 
 
@@ -204,21 +228,27 @@ class Experts:
     latent: int | None = None
 
     def router(self, d: int) -> int:
+        """Weights of the router: one row for each expert."""
         return d * self.count
 
     def expert_matrices(self, d: int) -> int:
+        """Weights of one routed expert that multiply the token."""
         return self.expert.matrices(self.latent or d)
 
     def expert_vectors(self, d: int) -> int:
+        """Biases of one routed expert."""
         return self.expert.vectors(self.latent or d)
 
     def latent_matrices(self, d: int) -> int:
+        """Weights of the projections to the width of the routed experts and back."""
         return 2 * d * self.latent if self.latent else 0
 
     def shared_matrices(self, d: int) -> int:
+        """Weights of the shared expert and of its gate that multiply the token."""
         return (self.shared.matrices(d) if self.shared else 0) + self.shared_gate * d
 
     def shared_vectors(self, d: int) -> int:
+        """Biases of the shared expert."""
         return self.shared.vectors(d) if self.shared else 0
 
     def active_width(self) -> int:

@@ -223,6 +223,7 @@ def delta_hybrid(fields: Fields, family: "Family", d: int, count: int) -> list[A
 
 
 def mamba(fields: Fields) -> Mamba2:
+    """A Mamba-2 block as the fields describe it."""
     return Mamba2(
         heads=fields.size("mamba_num_heads"),
         head_dim=fields.size("mamba_head_dim"),
@@ -249,11 +250,13 @@ def feed_forwards(fields: Fields, family: "Family", d: int, count: int) -> list[
 
 
 def dense(fields: Fields, family: "Family", d: int, name: str = "intermediate_size") -> FeedForward:
+    """A dense feed-forward part; its width is the field `name`, or a multiple of `d` in families that fix it."""
     width = fields.size(name, family.wide * d) if family.wide else fields.size(name)
     return FeedForward(width, family.gated, rule(fields, family.mlp_bias, "mlp_bias"))
 
 
 def experts(fields: Fields, family: "Family", d: int) -> Experts:
+    """A mixture of experts as the fields describe it."""
     mixture = family.mixture
     count = fields.size("num_experts", most=10**6)
     active = fields.size("num_experts_per_tok", most=10**6)
@@ -284,6 +287,7 @@ def _shared(fields: Fields, family: "Family", bias: bool) -> FeedForward | None:
 
 
 def every_layer(fields: Fields, count: int) -> list[bool]:
+    """Every layer has experts."""
     return [True] * count
 
 
@@ -327,17 +331,20 @@ def falcon_kv_heads(fields: Fields, heads: int) -> int:
 
 
 def falcon_norms(fields: Fields) -> int:
+    """Falcon has one norm or two where attention and feed-forward run side by side, else two."""
     newer, parallel = fields.flag("new_decoder_architecture", False), fields.flag("parallel_attn", True)
     return fields.size("num_ln_in_parallel_attn", 2 if newer else 1, most=2) if parallel else 2
 
 
 def bigcode_kv_heads(fields: Fields, heads: int) -> int:
+    """GPTBigCode has one key head, or as many as query heads."""
     kv_heads = 1 if fields.flag("multi_query", True) else heads
     fields.only("num_key_value_heads", kv_heads)
     return kv_heads
 
 
 def stablelm_norms(fields: Fields) -> int:
+    """StableLM has one norm where attention and feed-forward run side by side, else two."""
     return 1 if fields.flag("use_parallel_residual", False) else 2
 
 

@@ -30,9 +30,11 @@ class Without(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"no {_spoken(self.role)}" + ("" if self.role is Role.CRITIC else " model")
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.without(self.role)
 
 
@@ -47,9 +49,11 @@ class FrozenForward(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"one more {_spoken(self.role)} forward ({self.purpose})"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_frozen(self.role, self.purpose)
 
 
@@ -64,9 +68,11 @@ class TrainedModel(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"one more trained model, the {_spoken(self.role)} ({self.purpose})"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_trained(self.role, self.purpose)
 
 
@@ -79,9 +85,11 @@ class Epochs(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"{_shown(self.count)} epochs on each batch"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_epochs(_amount(self.count))
 
 
@@ -92,9 +100,11 @@ class Verifier(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return "verifier in place of the reward model"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_verifier()
 
 
@@ -107,9 +117,11 @@ class ProcessReward(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"process reward model, {_shown(self.passes)} pass{'' if self.passes == 1 else 'es'} a rollout"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_process_reward(_amount(self.passes))
 
 
@@ -120,9 +132,11 @@ class RecomputedLogProbs(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return "one more policy forward (log-probabilities recomputed)"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_recomputed_log_probs()
 
 
@@ -135,9 +149,11 @@ class ExtraRollouts(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"{_shown(self.factor)} rollouts generated and assessed for each one trained on"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_extra_rollouts(_amount(self.factor))
 
 
@@ -150,9 +166,11 @@ class SequencesPerExample(Facts):
 
     @property
     def words(self) -> str:
+        """What changes, in words."""
         return f"{self.count} sequence{'s' if self.count > 1 else ''} an example"
 
     def apply(self, algorithm: TheoryAlgorithm) -> TheoryAlgorithm:
+        """The algorithm with this change."""
         return algorithm.with_sequences_per_example(self.count)
 
 

@@ -41,6 +41,7 @@ class Scalar(Node):
 
     @property
     def value(self) -> Value:
+        """What the word, number or text means."""
         return plain_value(self.raw) if self.plain else self.raw
 
 
@@ -52,6 +53,7 @@ class Mapping(Node):
     pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
 
     def get(self, key: str) -> tuple[Scalar, Node] | None:
+        """The first pair with a key, or None."""
         return next((pair for pair in self.pairs if pair[0].raw == key), None)
 
 

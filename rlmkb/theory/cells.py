@@ -47,6 +47,11 @@ class Cell:
     worst_rank_value: object = None
     honest_value: object = None
 
+    @property
+    def note(self) -> str:
+        """How to read the cell, and why it has no value."""
+        return " ".join(text for text in (self.formula.note, self.value_note) if text)
+
     def as_dict(self) -> dict[str, object]:
         """The cell as plain data, as ``rlmkb table --json`` prints it."""
         out = {
@@ -56,9 +61,8 @@ class Cell:
             "meaning": self.formula.meaning, "assumptions": list(self.formula.assumptions),
             "source": self.formula.source,
         }  # fmt: skip
-        note = " ".join(text for text in (self.formula.note, self.value_note) if text)
-        if note:
-            out["note"] = note
+        if self.note:
+            out["note"] = self.note
         if self.value is not None:
             out["value"] = _plain(self.value)
         elif self.value_note:
@@ -76,6 +80,17 @@ class Cell:
 class CostTable:
     """A table of formulas.
 
+    Parameters
+    ----------
+    id, title : str
+        Roman numeral, and what it shows.
+    cells : tuple of Cell
+        In the printed order.
+    at : mapping, optional
+        The point at which it was evaluated.
+    asymptotic : bool
+        The paper prints orders; values are those of the explicit form nevertheless.
+
     Examples
     --------
     >>> from rlmkb.theory.tables import table
@@ -88,6 +103,7 @@ class CostTable:
     title: str
     cells: tuple[Cell, ...]
     at: Mapping[str, object] | None = None
+    asymptotic: bool = False
 
     def evaluated(self, values: Mapping[str, object]) -> "CostTable":
         """The same table with a value in each cell.
@@ -185,9 +201,19 @@ def _evaluated(cell: Cell, values: Mapping[str, object]) -> Cell:
 
 def _worst_rank(cell: Cell, value: object, values: Mapping[str, object]) -> object:
     """The fullest rank's value where it differs: only there is the split uneven."""
-    import numpy as np
-
     if cell.worst is None or not all(available(name, values) for name in names_in(cell.worst.explicit)):
         return None
     worst = cell.worst.evaluate(values)
-    return None if np.allclose(worst, value, rtol=1e-12, atol=0) else worst
+    return None if _close(worst, value) else worst
+
+
+def _close(one: object, other: object) -> bool:
+    """Whether two values are the same but for rounding; integers of any size compare exactly."""
+    import numpy as np
+
+    if isinstance(one, int) and isinstance(other, int):
+        return one == other
+    try:
+        return bool(np.allclose(np.asarray(one, dtype=float), np.asarray(other, dtype=float), rtol=1e-12, atol=0))
+    except OverflowError:  # one is beyond double precision, the other is not
+        return False

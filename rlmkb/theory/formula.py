@@ -153,11 +153,31 @@ class Formula:
         >>> training(Role.CRITIC).text
         'C_b_tok(V) + C_f_tok(V)'
         """
-        text = str(self.expr)
+        return self._text(self.expr)
+
+    @property
+    def text_asymptotic(self) -> str:
+        """The Big-O (or Theta) form as plain text.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.building_blocks import activation_memory
+        >>> activation_memory(Role.POLICY).text_asymptotic
+        'Theta(L_pi*d_pi)'
+        """
+        return f"{self.landau}({self._text(self.leading)})"
+
+    def _text(self, expr: sympy.Expr) -> str:
+        text = str(expr)
         for part in self.where:
             model = f"({part.role.suffix})" if part.role else ""
             text = text.replace(part.handle.name, f"{part.name}{model}")
         return text
+
+    @property
+    def leading(self) -> sympy.Expr:
+        """What stands inside the Landau symbol: as printed, or derived from the expression."""
+        return order(self.explicit) if self.asymptotic is None else self.asymptotic
 
     @property
     def latex(self) -> str:
@@ -172,14 +192,18 @@ class Formula:
     @property
     def latex_asymptotic(self) -> str:
         """LaTeX of the Big-O (or Theta) form."""
-        inside = order(self.explicit) if self.asymptotic is None else self.asymptotic
         landau = {"O": "O", "Theta": r"\Theta"}[self.landau]
-        return rf"{landau}\left({to_latex(inside, self.where)}\right)"
+        return rf"{landau}\left({to_latex(self.leading, self.where)}\right)"
 
     @property
     def equation(self) -> str:
         """LaTeX of left-hand side = right-hand side."""
         return f"{self.left} = {self.latex}"
+
+    @property
+    def equation_asymptotic(self) -> str:
+        """LaTeX of left-hand side = Big-O (or Theta) form."""
+        return f"{self.left} = {self.latex_asymptotic}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.equation}$"

@@ -51,6 +51,7 @@ class LogGammaRatio(sympy.Function):
 
     @classmethod
     def eval(cls, upper, lower):
+        """What sympy asks when one is made: 0 where nothing is left to compute."""
         if upper == lower or (upper.is_Integer and lower.is_Integer and upper <= 2 and lower <= 2):
             return sympy.S.Zero
         return None
@@ -81,6 +82,7 @@ class Maximum(sympy.Function):
 
     @classmethod
     def eval(cls, *args):
+        """What sympy asks when one is made: without repetitions, and a number where all are."""
         unique = tuple(dict.fromkeys(args))
         if len(unique) == 1:
             return unique[0]

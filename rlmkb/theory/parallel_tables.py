@@ -12,7 +12,7 @@ import sympy
 from rlmkb.notation import symbol
 from rlmkb.theory.formula import Formula, Quantity, Terms
 from rlmkb.theory.functions import Log2
-from rlmkb.theory.partition import STRATEGIES, B, L, Part, Strategy, V, d, d_e, m
+from rlmkb.theory.partition import STRATEGIES, B, L, Part, Strategy, V, d, d_e, d_ff, m
 
 E, E_a = symbol("E"), symbol("E_a")
 
@@ -128,14 +128,16 @@ def _memory(strategy: Strategy, scope: Scope) -> tuple[sympy.Expr, sympy.Expr, s
 
 
 def _depth(strategy: Strategy, scope: Scope) -> tuple[sympy.Expr, sympy.Expr, str | None]:
-    tp = strategy.tensor_degree
     if scope is Scope.GLOBAL:
         # printed as if no dimension were sharded
         plain = Strategy(strategy.name, strategy.step)
-        asymptotic = L * (Log2(d) + Log2(m)) + Log2(B * m)
-        return plain.rank_depth.total, asymptotic, GLOBAL_DEPTH_NOTE if tp != 1 else None
-    layers = sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_layers))
-    tokens = sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_gradient))
-    # the paper's asymptotic rule: every d of the chain becomes d / P_t
-    asymptotic = L / layers * (Log2(d / tp) + Log2(m)) + Log2(B * m / tokens)
-    return strategy.rank_depth.total, asymptotic, None
+        note = GLOBAL_DEPTH_NOTE if strategy.tensor_degree != 1 else None
+        return plain.rank_depth.total, _depth_order(plain), note
+    return strategy.rank_depth.total, _depth_order(strategy), None
+
+
+def _depth_order(strategy: Strategy) -> sympy.Expr:
+    """The chain as the paper's Big-O has it: one logarithm for each width, and every d of the chain is d / P_t."""
+    piece = d / strategy.tensor_degree
+    widths = dict.fromkeys(link.length.subs({d: piece, d_ff: piece, d_e: piece}) for link in strategy.step.chain)
+    return strategy.rank_layers * sympy.Add(*map(Log2, widths)) + Log2(strategy.rank_tokens)

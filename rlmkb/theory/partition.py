@@ -74,8 +74,13 @@ class Step:
         return Terms(tuple(Term(part, cost) for part, cost in states.items()))
 
     @property
+    def network(self) -> Part:
+        """The part of a layer after attention: its experts, or its one feed-forward network."""
+        return Part.EXPERTS if self.experts else Part.FFN
+
+    @property
     def chain(self) -> tuple[Contraction, ...]:
-        """The contractions of one layer, in order; those over a width that tensor parallelism shards are marked."""
+        """The contractions of one layer, in order."""
         width = d_e if self.experts else d_ff
         return (
             Contraction("query, key, value", d),
@@ -89,8 +94,6 @@ class Step:
 
 DENSE = Step("dense", experts=False)
 MIXTURE = Step("mixture of experts", experts=True)
-
-SHARDED_CONTRACTIONS = frozenset({"output", "down"})
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,8 @@ class Axis:
         The weight gradient on a rank sums over fewer tokens, by `degree`.
     splits : str
         What is cut, in words.
+    other_units : tuple of (frozenset of Part, sympy.Expr)
+        Terms that are shared in other units than `unit`: a network by its width, where attention is by heads.
     """
 
     name: str
@@ -128,6 +133,7 @@ class Axis:
     divides_contractions: bool = False
     divides_gradient: bool = False
     splits: str = ""
+    other_units: tuple[tuple[frozenset[Part], sympy.Expr], ...] = ()
 
     def at(self, degree: sympy.Expr | int) -> "Axis":
         """The same axis with another degree.
@@ -139,16 +145,15 @@ class Axis:
         """
         return replace(self, degree=sympy.sympify(degree))
 
-    @property
-    def worst(self) -> "Axis":
-        """The axis as the fullest rank sees it: it holds ceil(unit / degree) of the units.
+    def unit_of(self, part: Part) -> sympy.Expr:
+        """How many indivisible things of a term there are to share.
 
         Examples
         --------
-        >>> PIPELINE.worst.degree.subs({L: 10, DEGREES["P_p"]: 4})  # 3 of 10 layers
-        10/3
+        >>> TENSOR.unit_of(Part.ATTENTION), TENSOR.unit_of(Part.VOCABULARY_STATE)
+        (h, V)
         """
-        return self.at(self.unit / sympy.ceiling(self.unit / self.degree))
+        return next((unit for parts, unit in self.other_units if part in parts), self.unit)
 
 
 DATA = Axis(
@@ -159,8 +164,12 @@ PIPELINE = Axis(
     boundary=frozenset({Part.VOCABULARY_STATE}), divides_layers=True, splits="the layers",
 )  # fmt: skip
 TENSOR = Axis(
-    "tensor", DEGREES["P_t"], h, frozenset(Part), divides_contractions=True, splits="the width of every layer"
-)
+    "tensor", DEGREES["P_t"], h, frozenset(Part), divides_contractions=True, splits="the width of every layer",
+    other_units=(
+        (frozenset({Part.FFN, Part.FFN_STATE}), d_ff), (EXPERT, d_e), (frozenset({Part.VOCABULARY_STATE}), V),
+        (frozenset({Part.ACTIVATIONS}), m),  # the paper divides them, so they are pieces of the sequence
+    ),
+)  # fmt: skip
 CONTEXT = Axis(
     "context", DEGREES["P_c"], m, WORK | {Part.ACTIVATIONS}, divides_gradient=True, splits="the sequence"
 )
@@ -168,12 +177,24 @@ EXPERT_ISOLATED = Axis("expert", DEGREES["P_e"], E, EXPERT, splits="the experts;
 EXPERT_COUPLED = Axis(
     "expert", DEGREES["P_e"], E, WORK | {Part.EXPERT_STATE, Part.ACTIVATIONS}, divides_gradient=True,
     splits="the experts, and the tokens among their ranks",
+    other_units=((WORK - EXPERT | {Part.ACTIVATIONS}, B),),  # with data parallelism's ranks, of the same sequences
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Strategy:
     """A training step and the axes that cut it; strategies compose by joining axes.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"3d"``.
+    step : Step
+        What is cut.
+    axes : tuple of Axis
+        How; axes that share a unit, such as sequences, cut it into the product of their degrees.
+    fullest : bool
+        `divisor` and the ``rank_`` costs are those of the rank that holds most, where a split is uneven.
 
     Examples
     --------
@@ -185,15 +206,45 @@ class Strategy:
     name: str
     step: Step
     axes: tuple[Axis, ...] = ()
+    fullest: bool = False
 
     def with_axis(self, axis: Axis, name: str | None = None) -> "Strategy":
-        """The strategy cut along one axis more."""
-        return Strategy(name or f"{self.name}+{axis.name}", self.step, (*self.axes, axis))
+        """The strategy cut along one axis more.
+
+        Examples
+        --------
+        >>> STRATEGIES["data"].with_axis(TENSOR).devices
+        P_d*P_t
+        """
+        return replace(self, name=name or f"{self.name}+{axis.name}", axes=(*self.axes, axis))
 
     @property
     def worst_rank(self) -> "Strategy":
-        """The same strategy as the fullest rank sees it, where a split is uneven."""
-        return replace(self, axes=tuple(axis.worst for axis in self.axes))
+        """The same strategy as the fullest rank sees it: of each unit it holds ceil(unit / degree).
+
+        Tokens choose experts evenly, so that a rank's share of the choices is its share of the experts.
+
+        Examples
+        --------
+        Of 10 layers on 4 ranks the fullest has 3; of 12 sequences on 2 times 4 ranks, 2.
+
+        >>> fullest = STRATEGIES["5d"].worst_rank
+        >>> fullest.rank_layers.subs({L: 10, DEGREES["P_p"]: 4})
+        3
+        >>> fullest.rank_tokens.subs({B: 12, m: 1, DEGREES["P_d"]: 2, DEGREES["P_e"]: 4, DEGREES["P_c"]: 1})
+        2
+        """
+        return replace(self, fullest=True)
+
+    def _pieces(self, part: Part, axes: Iterable[Axis]) -> sympy.Expr:
+        """Into how many pieces some axes cut a term; on the fullest rank, the whole over what it holds."""
+        degrees: dict[sympy.Expr, sympy.Expr] = {}
+        for axis in axes:
+            unit = axis.unit_of(part)
+            degrees[unit] = degrees.get(unit, 1) * axis.degree
+        if not self.fullest:
+            return sympy.Mul(*degrees.values())
+        return sympy.Mul(*(unit / sympy.ceiling(unit / degree) for unit, degree in degrees.items()))
 
     @property
     def devices(self) -> sympy.Expr:
@@ -208,7 +259,7 @@ class Strategy:
         >>> STRATEGIES["3d"].divisor(Part.ACTIVATIONS)
         P_d*P_p*P_t
         """
-        return sympy.Mul(*(axis.degree for axis in self.axes if part in axis.divides))
+        return self._pieces(part, (axis for axis in self.axes if part in axis.divides))
 
     def copies(self, part: Part) -> sympy.Expr:
         """How often a term exists over all ranks.
@@ -227,14 +278,48 @@ class Strategy:
     def _global(self, cost: Terms) -> Terms:
         return Terms(tuple(Term(term.name, term.expr * self.copies(Part(term.name))) for term in cost))
 
+    @property
+    def rank_layers(self) -> sympy.Expr:
+        """Layers on one rank.
+
+        Examples
+        --------
+        >>> STRATEGIES["3d"].rank_layers
+        L/P_p
+        """
+        return L / self._pieces(self.step.network, (axis for axis in self.axes if axis.divides_layers))
+
+    @property
+    def rank_tokens(self) -> sympy.Expr:
+        """Tokens that one rank holds between layers; tensor ranks hold the same ones.
+
+        Examples
+        --------
+        >>> STRATEGIES["5d"].rank_tokens
+        B*m/(P_c*P_d*P_e)
+        """
+        return B * m / self._pieces(Part.ACTIVATIONS, (axis for axis in self.axes if axis.divides_gradient))
+
     @cached_property
     def rank_work(self) -> Terms:
-        """FLOPs of one rank."""
+        """FLOPs of one rank.
+
+        Examples
+        --------
+        >>> STRATEGIES["3d"].rank_work[Part.ATTENTION]
+        6*B*L*d*m**2/(P_d*P_p*P_t)
+        """
         return self._rank(self.step.work)
 
     @cached_property
     def rank_memory(self) -> Terms:
-        """Elements on one rank; a boundary rank of a pipeline, where there is one."""
+        """Elements on one rank; a boundary rank of a pipeline, where there is one.
+
+        Examples
+        --------
+        >>> STRATEGIES["3d"].rank_memory[Part.VOCABULARY_STATE]
+        4*V*d/P_t
+        """
         return self._rank(self.step.memory)
 
     @cached_property
@@ -247,34 +332,32 @@ class Strategy:
         """Elements on all ranks together."""
         return self._global(self.step.memory)
 
-    def _degree(self, chosen: Iterable[Axis]) -> sympy.Expr:
-        return sympy.Mul(*(axis.degree for axis in chosen))
-
-    def _layer_depth(self, tp: sympy.Expr) -> sympy.Expr:
-        links = self.step.chain
-        return sympy.Add(*(link.depth - (Log2(tp) if link.name in SHARDED_CONTRACTIONS and tp != 1 else 0)
-                           for link in links))  # fmt: skip
-
     @property
     def tensor_degree(self) -> sympy.Expr:
-        """By how much the sharded contractions are shorter."""
-        return self._degree(axis for axis in self.axes if axis.divides_contractions)
+        """Pieces of a width that tensor parallelism shards."""
+        return sympy.Mul(*(axis.degree for axis in self.axes if axis.divides_contractions))
+
+    def _layer_depth(self) -> sympy.Expr:
+        """Steps of a layer: the contractions over a width that tensor parallelism shards are shorter."""
+        shards = [axis for axis in self.axes if axis.divides_contractions]
+        sharded = {"output": Part.PROJECTIONS, "down": self.step.network}
+        return sympy.Add(*(
+            link.depth - (Log2(self._pieces(sharded[link.name], shards)) if link.name in sharded and shards else 0)
+            for link in self.step.chain
+        ))  # fmt: skip
 
     @cached_property
     def rank_depth(self) -> Terms:
         """Steps on one rank: its layers forward and backward, and its share of the gradient's sum."""
-        layers = self._degree(axis for axis in self.axes if axis.divides_layers)
-        tokens = self._degree(axis for axis in self.axes if axis.divides_gradient)
         return Terms((
-            Term("layers", 2 * L / layers * self._layer_depth(self.tensor_degree)),
-            Term("gradient", Log2(B * m / tokens)),
+            Term("layers", 2 * self.rank_layers * self._layer_depth()), Term("gradient", Log2(self.rank_tokens)),
         ))  # fmt: skip
 
     @cached_property
     def global_depth(self) -> Terms:
         """Steps of the whole step: all layers in a row, the gradient over all tokens, shards as short as they are."""
         return Terms((
-            Term("layers", 2 * L * self._layer_depth(self.tensor_degree)), Term("gradient", Log2(B * m)),
+            Term("layers", 2 * L * self._layer_depth()), Term("gradient", Log2(B * m)),
         ))  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlmkb.errors import InputError
-from rlmkb.theory.transforms import Zero
+from rlmkb.theory.transforms import Zero, chosen
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Precision:
         if isinstance(shards, bool) or not isinstance(shards, int) or shards < 1:
             raise InputError(f"shards is {shards!r}; give an integer of at least 1")
         parts = ((self.optimizer, Zero.OPTIMIZER), (self.gradients, Zero.GRADIENTS), (self.weights, Zero.PARAMETERS))
-        return sum(size / (shards if Zero(stage) >= sharded_from else 1) for size, sharded_from in parts)
+        stage = chosen(Zero, stage, "ZeRO stage")
+        return sum(size / (shards if stage >= sharded_from else 1) for size, sharded_from in parts)
 
 
 #: Weights and gradients in 16 bits; moments and a copy of the weights in 32.

@@ -41,7 +41,14 @@ class StageUse:
 
     @property
     def sent(self) -> sympy.Expr:
-        """Elements that the rank sends."""
+        """Elements that the rank sends.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.partition import STRATEGIES
+        >>> in_stage(STRATEGIES["tensor"], Stage.ASSESSMENT).sent  # two all-reduces a layer, 2 (P - 1)/P each
+        4*B*L*d*m*(P_t - 1)/P_t
+        """
         return sympy.Add(*(message.volume for message in self.messages))
 
 
@@ -83,8 +90,7 @@ def _training(strategy: Strategy) -> StageUse:
 def _forward(strategy: Strategy) -> StageUse:
     work = strategy.rank_work.scaled(sympy.Rational(1, PASSES))
     # one hidden state per token, whichever layer it is in
-    layers = sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_layers))
-    buffer = B * m * d * layers / strategy.divisor(Part.ACTIVATIONS)
+    buffer = B * m * L * d / strategy.divisor(Part.ACTIVATIONS) / strategy.rank_layers
     return StageUse(Stage.ASSESSMENT, work, _applied(strategy, "buffer", buffer), messages(strategy, backward=False))
 
 

@@ -106,7 +106,7 @@ def _parallel(id: str) -> CostTable:
         for strategy in STRATEGIES.values()
         for quantity in Quantity
     )  # fmt: skip
-    return CostTable(id, printed.title, cells)
+    return CostTable(id, printed.title, cells, asymptotic=not printed.explicit)
 
 
 # a row is left empty where its tensor-parallel degree or its shared model is not given
@@ -165,7 +165,7 @@ def table(
     >>> table("IV").cell("dpo", stage="generation", quantity="work").formula.expr
     0
     """
-    if id not in _TABLES:
+    if not isinstance(id, str) or id not in _TABLES:
         raise InputError(f"there is no table {id!r}; available: {', '.join(_TABLES)}, X, XI")
     found = _TABLES[id]() if algorithm is None else _table_nine(_algorithm(id, algorithm))
     if at is None:

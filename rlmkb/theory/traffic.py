@@ -11,8 +11,8 @@ import sympy
 
 from rlmkb.errors import InputError
 from rlmkb.theory.formula import Formula, Quantity
-from rlmkb.theory.partition import STATE, Axis, B, E_a, L, Part, Strategy, V, d, m
-from rlmkb.theory.transforms import STATES, Recompute, Zero
+from rlmkb.theory.partition import STATE, Axis, E_a, Part, Strategy, V, d
+from rlmkb.theory.transforms import STATES, Recompute, Zero, amount, chosen
 
 
 class Collective(StrEnum):
@@ -42,10 +42,20 @@ def sent(kind: Collective, elements: sympy.Expr, ranks: sympy.Expr) -> sympy.Exp
     >>> sent(Collective.ALL_REDUCE, sympy.Integer(100), sympy.Integer(4))
     150
     """
-    share = (ranks - 1) / ranks
     if kind is Collective.POINT_TO_POINT:
         return elements
-    return (2 if kind is Collective.ALL_REDUCE else 1) * elements * share
+    return (2 if kind is Collective.ALL_REDUCE else 1) * elements * elsewhere(ranks)
+
+
+def elsewhere(ranks: object) -> object:
+    """The share of an array that is not a rank's own piece: what it sends of it, or is spared of reading.
+
+    Examples
+    --------
+    >>> elsewhere(4)
+    0.75
+    """
+    return (ranks - 1) / ranks
 
 
 class Phase(StrEnum):
@@ -143,6 +153,17 @@ class Options:
     chunks: sympy.Expr = sympy.S.One
     vocabulary: bool = False
 
+    def __post_init__(self) -> None:
+        given = {
+            "zero": chosen(Zero, self.zero, "zero"), "recompute": chosen(Recompute, self.recompute, "recompute"),
+            "context_method": chosen(ContextMethod, self.context_method, "context_method"),
+            "micro_batches": amount(self.micro_batches, "micro_batches", least=1, whole=True),
+            "chunks": amount(self.chunks, "chunks", least=1, whole=True),
+            "shards": None if self.shards is None else amount(self.shards, "shards", least=1, whole=True),
+        }  # fmt: skip
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
 
 def messages(strategy: Strategy, options: Options | None = None, /, **changes: object) -> tuple[Message, ...]:
     """What one rank sends in one step.
@@ -196,18 +217,9 @@ def _degree(strategy: Strategy, name: str) -> sympy.Expr:
     return sympy.Mul(*(axis.degree for axis in strategy.axes if axis.name == name))
 
 
-def _layers(strategy: Strategy) -> sympy.Expr:
-    return L / _degree(strategy, "pipeline")
-
-
-def _tokens(strategy: Strategy) -> sympy.Expr:
-    """Tokens that one rank holds between layers; tensor ranks hold the same ones."""
-    return B * m / sympy.Mul(*(axis.degree for axis in strategy.axes if axis.divides_gradient))
-
-
 def _tensor(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     """Megatron's f and g: where a block's part enters and leaves; backward they change places."""
-    hidden, times = _tokens(strategy) * d, 2 * _layers(strategy)
+    hidden, times = strategy.rank_tokens * d, 2 * strategy.rank_layers
     yield from _shared_hidden(axis, options.sequence_parallel, times, hidden,
                               "outputs of attention and feed-forward", "gradients of their inputs")  # fmt: skip
     if options.sequence_parallel and options.gather_again:
@@ -226,8 +238,8 @@ def _shared_hidden(
 
 def _context(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
     # keys and values are as wide as the heads of a rank
-    local = _tokens(strategy) * d / _degree(strategy, "tensor")
-    layers, ranks = _layers(strategy), axis.degree
+    local = strategy.rank_tokens * d / _degree(strategy, "tensor")
+    layers, ranks = strategy.rank_layers, axis.degree
     if options.context_method is ContextMethod.RING:
         hops = layers * (ranks - 1)
         # a block's gradients start at its first stop and end at home, so they make as many hops as it does
@@ -243,7 +255,7 @@ def _context(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Messa
 
 
 def _pipeline(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
-    hidden = _tokens(strategy) * d
+    hidden = strategy.rank_tokens * d
     # chunks P_p pieces of the model have one border fewer, shared by P_p ranks; micro-batches cut what crosses it
     borders = (options.chunks * axis.degree - 1) / axis.degree
     for phase, what in (
@@ -254,20 +266,20 @@ def _pipeline(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Mess
 
 
 def _expert(strategy: Strategy, axis: Axis, options: Options) -> Iterable[Message]:
-    layers = _layers(strategy)
+    layers = strategy.rank_layers
     if not axis.divides_gradient:
         # every rank has every token: the parts of each token's output are added up instead of sent out
-        yield from _shared_hidden(axis, False, layers, _tokens(strategy) * d, "outputs of the experts",
+        yield from _shared_hidden(axis, False, layers, strategy.rank_tokens * d, "outputs of the experts",
                                   "gradients of their inputs")  # fmt: skip
         return
-    routed = _tokens(strategy) * E_a * d
+    routed = strategy.rank_tokens * E_a * d
     for phase in (Phase.FORWARD, Phase.BACKWARD):
         for what in ("tokens to their experts", "expert outputs back"):
             yield Message(axis.name, phase, Collective.ALL_TO_ALL, what, layers, routed, axis.degree)
 
 
 def _vocabulary(strategy: Strategy, options: Options) -> Iterable[Message]:
-    tokens, tensor = _tokens(strategy), _degree(strategy, "tensor")
+    tokens, tensor = strategy.rank_tokens, _degree(strategy, "tensor")
     for axis in strategy.axes:
         if axis.name == "tensor":
             yield from _shared_hidden(axis, options.sequence_parallel, sympy.S.One, tokens * d,
@@ -295,7 +307,7 @@ def _gradients(strategy: Strategy, options: Options) -> Iterable[Message]:
 
 def _synchronised(axis: str, weights: sympy.Expr, ranks: sympy.Expr, options: Options) -> Iterable[Message]:
     zero, n = options.zero, options.micro_batches
-    shards = ranks if options.shards is None else sympy.sympify(options.shards)
+    shards = ranks if options.shards is None else options.shards
     reduce_scatter, all_gather, all_reduce = (
         Collective.REDUCE_SCATTER, Collective.ALL_GATHER, Collective.ALL_REDUCE,
     )  # fmt: skip

@@ -4,14 +4,15 @@ Each takes the terms of a rank (`rlmkb.theory.partition`) and gives the terms af
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
+from typing import TypeVar
 
 import sympy
 
 from rlmkb.errors import InputError
 from rlmkb.notation import symbol
 from rlmkb.theory.formula import Term, Terms
-from rlmkb.theory.partition import STATE, L, Part, Strategy
+from rlmkb.theory.partition import STATE, Part, Strategy
 
 P_z, kappa = symbol("P_z"), symbol("kappa")
 # numbers kept per parameter: weight, gradient, two moments of Adam
@@ -26,6 +27,47 @@ class Zero(IntEnum):
     OPTIMIZER = 1
     GRADIENTS = 2
     PARAMETERS = 3
+
+
+_Kind = TypeVar("_Kind", bound=Enum)
+
+
+def chosen(kind: type[_Kind], value: object, name: str) -> _Kind:
+    """A member of an enumeration, given as such or by its value.
+
+    Examples
+    --------
+    >>> chosen(Zero, 3, "ZeRO stage") is Zero.PARAMETERS
+    True
+    """
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(f"{member.value} ({member.name.lower()})" for member in kind)
+        raise InputError(f"{name} is {value!r}; give {allowed}") from None
+
+
+def amount(value: object, name: str, *, least: int = 0, most: int | None = None, whole: bool = False) -> sympy.Expr:
+    """An expression; where it is a number, within its range: above 0, or at least `least` where that is not 0.
+
+    Examples
+    --------
+    >>> amount(4, "micro_batches", least=1, whole=True), amount(kappa, "kept", most=1)
+    (4, kappa)
+    """
+    above = f"of at least {least}" if least else "above 0"
+    wanted = f"{'an integer' if whole else 'a number'} {above}{'' if most is None else f' and at most {most}'}"
+    try:
+        expr = sympy.sympify(value, strict=True)
+    except sympy.SympifyError:
+        expr = None
+    if not isinstance(expr, sympy.Expr):
+        raise InputError(f"{name} is {value!r}; give {wanted}, or an expression")
+    if expr.is_number:
+        fits = expr.is_finite and expr.is_real and expr >= least and expr > 0
+        if not fits or (most is not None and expr > most) or (whole and not expr.is_integer):
+            raise InputError(f"{name} is {value!r}; give {wanted}")
+    return expr
 
 
 def zero_states(stage: Zero | int, shards: sympy.Expr = P_z) -> sympy.Expr:
@@ -49,10 +91,7 @@ def zero_states(stage: Zero | int, shards: sympy.Expr = P_z) -> sympy.Expr:
     [4, 5/2, 7/4, 1]
     """
     kept = {Zero.NONE: 0, Zero.OPTIMIZER: MOMENTS, Zero.GRADIENTS: GRADIENT + MOMENTS, Zero.PARAMETERS: STATES}
-    try:
-        sharded = kept[Zero(stage)]
-    except ValueError:
-        raise InputError(f"ZeRO stage is {stage!r}; give 0 (none), 1, 2 or 3") from None
+    sharded = kept[chosen(Zero, stage, "ZeRO stage")]
     return STATES - sharded + sympy.Integer(sharded) / shards
 
 
@@ -114,12 +153,26 @@ class Transformed:
     live: sympy.Expr = sympy.S.One
 
     def __post_init__(self) -> None:
-        for name in ("shards", "kept", "micro_batches", "live"):
-            object.__setattr__(self, name, sympy.sympify(getattr(self, name)))
+        given = {
+            "zero": chosen(Zero, self.zero, "zero"), "recompute": chosen(Recompute, self.recompute, "recompute"),
+            "shards": amount(self.shards, "shards", least=1, whole=True), "kept": amount(self.kept, "kept", most=1),
+            "micro_batches": amount(self.micro_batches, "micro_batches", least=1, whole=True),
+            "live": amount(self.live, "live"),
+        }  # fmt: skip
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
     @property
     def rank_memory(self) -> Terms:
-        """Elements on one rank."""
+        """Elements on one rank.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.partition import STRATEGIES
+        >>> sharded = Transformed(STRATEGIES["data"], zero=Zero.PARAMETERS, shards=8)
+        >>> sharded.rank_memory[Part.VOCABULARY_STATE]  # of 4 V d
+        V*d/2
+        """
         state = zero_states(self.zero, self.shards) / STATES
         kept = sympy.S.One if self.recompute is Recompute.NONE else self.kept
         return Terms(tuple(
@@ -144,11 +197,18 @@ class Transformed:
             return sympy.S.Zero
         layers = STATE - {Part.VOCABULARY_STATE}
         held = (term.expr for term in self.strategy.rank_memory if Part(term.name) in layers)
-        return sympy.expand(sympy.Add(*held) * WEIGHT / STATES / self._layers_on_rank)
+        return sympy.expand(sympy.Add(*held) * WEIGHT / STATES / self.strategy.rank_layers)
 
     @property
     def rank_work(self) -> Terms:
-        """FLOPs of one rank; a forward pass is a third of forward and backward."""
+        """FLOPs of one rank; a forward pass is a third of forward and backward.
+
+        Examples
+        --------
+        >>> from rlmkb.theory.partition import STRATEGIES
+        >>> Transformed(STRATEGIES["none"], recompute=Recompute.SELECTIVE).rank_work[Part.ATTENTION]  # 6 + 2
+        8*B*L*d*m**2
+        """
         again = _AGAIN[self.recompute]
         return Terms(tuple(
             Term(term.name, term.expr * (sympy.Rational(4, 3) if Part(term.name) in again else 1))
@@ -171,9 +231,5 @@ class Transformed:
             return depth * sympy.Rational(3, 2)
         if self.recompute is Recompute.SELECTIVE:
             links = {link.name: link.depth for link in self.strategy.step.chain}
-            return depth + self._layers_on_rank * sympy.Add(*(links[name] for name in _SELECTIVE_LINKS))
+            return depth + self.strategy.rank_layers * sympy.Add(*(links[name] for name in _SELECTIVE_LINKS))
         return depth
-
-    @property
-    def _layers_on_rank(self) -> sympy.Expr:
-        return L / sympy.Mul(*(axis.degree for axis in self.strategy.axes if axis.divides_layers))

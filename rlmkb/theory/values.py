@@ -1,7 +1,10 @@
 """Values for symbols: checked once, defaults filled, ready to evaluate."""
 
+import math
 import numbers
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +14,21 @@ from rlmkb.notation import Kind, Notation, notation
 # what a degree cuts, and so cannot exceed
 CUTS = {"P_d": "B", "P_p": "L", "P_t": "h", "P_c": "m", "P_e": "E"}
 DEGREES = tuple(CUTS)
+
+
+class Limit(NamedTuple):
+    """A product of symbols that cannot exceed another symbol."""
+
+    product: tuple[str, ...]
+    whole: str
+    why: str
+
+
+LIMITS = (
+    *(Limit((degree,), whole, "it cannot be cut into more pieces") for degree, whole in CUTS.items()),
+    Limit(("P_d", "P_e"), "B", "each rank needs a sequence, as experts and data parallelism share them out"),
+    Limit(("E_a",), "E", "no token has more experts than there are"),
+)
 
 
 def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, object]:
@@ -33,7 +51,8 @@ def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, ob
     ------
     InputError
         For an unknown symbol, a missing value, or one outside its symbol's range; or if ``m`` and ``S + T``, or
-        ``N`` and the product of the degrees, are both given and differ.
+        ``N`` and the product of the degrees, are both given and differ; or if a degree exceeds what it cuts, or
+        arrays do not broadcast.
 
     Examples
     --------
@@ -41,9 +60,11 @@ def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, ob
     {'m': 1536, 'L_pi': 32}
     """
     checked = {name: check(notation(name), value) for name, value in values.items()}
+    _check_arrays(checked)
     _check_length(checked)
     _check_devices(checked)
-    _check_degrees(checked)
+    needed = tuple(needed)
+    _check_limits(checked, needed)
     return {name: _lookup(name, checked) for name in needed}
 
 
@@ -63,8 +84,10 @@ def check(entry: Notation, value: object) -> object:
         return _check_scalar(entry, value)
     try:
         given = np.asarray(value)
+        if given.dtype.kind not in "iuf" and not all(_is_number(one) for one in given.flat):
+            raise TypeError
         array = given.astype(float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _out_of_range(entry, value) from None
     low = 0 if entry.kind is Kind.STALENESS else 1
     if entry.kind is Kind.FRACTION:
@@ -80,23 +103,44 @@ def check(entry: Notation, value: object) -> object:
     return array
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool)
+
+
 def _check_scalar(entry: Notation, value: numbers.Real) -> int | float:
     if entry.kind in (Kind.FRACTION, Kind.RATIO):
-        if (0 < value <= 1) if entry.kind is Kind.FRACTION else (1 <= value < float("inf")):
+        if (0 < value <= 1) if entry.kind is Kind.FRACTION else (1 <= value <= sys.float_info.max):
             return float(value)
         raise _out_of_range(entry, value)
     low = 0 if entry.kind is Kind.STALENESS else 1
-    # float("nan") == int(...) cannot be asked: int() refuses NaN and infinity
-    whole = isinstance(value, numbers.Integral) or (np.isfinite(float(value)) and float(value).is_integer())
+    whole = value.denominator == 1 if isinstance(value, numbers.Rational) else float(value).is_integer()
     if not whole or value < low:
         raise _out_of_range(entry, value)
     return int(value)
 
 
 def _out_of_range(entry: Notation, value: object) -> InputError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 40 else shown[:37] + "..."
-    return InputError(f"{entry.name} is {shown}; {entry.meaning}: give {entry.range}")
+    return InputError(f"{entry.name} is {_shown(value)}; {entry.meaning}: give {entry.range}")
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of more than some thousand digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _check_arrays(values: Mapping[str, object]) -> None:
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"arrays that do not go together: {shapes}; give shapes that broadcast") from None
+    for name, value in values.items() if arrays else ():
+        if name not in arrays and value > sys.float_info.max:
+            raise InputError(f"{name} exceeds the range of double precision, in which arrays are computed")
 
 
 def _check_length(values: Mapping[str, object]) -> None:
@@ -110,9 +154,7 @@ def _check_length(values: Mapping[str, object]) -> None:
 def _check_devices(values: Mapping[str, object]) -> None:
     names = [name for name in DEGREES if name in values]
     if "N" in values and names:
-        product = 1
-        for name in names:
-            product = product * values[name]
+        product = _product(names, values)
         given, product = _first(values["N"] != product, values["N"], product)
         if given is not None:
             raise InputError(
@@ -120,25 +162,46 @@ def _check_devices(values: Mapping[str, object]) -> None:
             )
 
 
-def _check_degrees(values: Mapping[str, object]) -> None:
-    for degree, cut in CUTS.items():
-        if degree in values and available(cut, values):
-            whole = _lookup(cut, values)
-            pieces, whole = _first(values[degree] > whole, values[degree], whole)
+def _product(names: Iterable[str], values: Mapping[str, object]) -> object:
+    with np.errstate(over="ignore"):  # infinity exceeds every limit too
+        return math.prod(values[name] for name in names)
+
+
+def _check_limits(values: Mapping[str, object], needed: Collection[str]) -> None:
+    for limit in LIMITS:
+        # degrees that are impossible together are fine for an expression with one of them
+        wanted = values if len(limit.product) == 1 else values.keys() & set(needed)
+        if not all(name in wanted for name in limit.product):
+            continue
+        product, left = _product(limit.product, values), " x ".join(limit.product)
+        for name, size in _wholes(limit.whole, values):
+            pieces, whole = _first(product > size, product, size)
             if pieces is not None:
                 raise InputError(
-                    f"{degree} is {pieces} but {cut} is {whole}: it cannot be cut into more pieces; give {degree} of"
-                    f" at most {cut}"
+                    f"{left} is {pieces} but {name} is {whole}: {limit.why}; give {left} of at most {name}"
                 )
 
 
-def _first(wrong: object, left: object, right: object) -> tuple[object, object]:
-    """Both values at the first place that is wrong, or two times None."""
+def _wholes(name: str, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The symbol and those that roles have in its place, where they have a value."""
+    if available(name, values):
+        yield name, _lookup(name, values)
+    yield from ((one, value) for one, value in values.items() if notation(one).default == name)
+
+
+def _first(wrong: object, left: object, right: object) -> tuple[str | None, str | None]:
+    """Both values, to print, at the first place that is wrong, or two times None."""
     wrong, left, right = np.broadcast_arrays(wrong, left, right)
     if not wrong.any():
         return None, None
     place = np.unravel_index(np.argmax(wrong), wrong.shape)
-    return tuple(int(side[place]) if float(side[place]).is_integer() else side[place] for side in (left, right))
+    return tuple(_shown(_plain(side[place])) for side in (left, right))
+
+
+def _plain(value: object) -> object:
+    """A number of an array, for a message."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def available(name: str, values: Mapping[str, object]) -> bool:

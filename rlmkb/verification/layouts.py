@@ -16,7 +16,7 @@ from rlmkb.theory.partition import (
     Strategy,
 )
 from rlmkb.theory.traffic import ContextMethod
-from rlmkb.theory.transforms import Zero
+from rlmkb.theory.transforms import Zero, chosen
 from rlmkb.verification.transformer import Shape
 
 #: From the outermost to the innermost: ranks of the last one are neighbours.
@@ -105,6 +105,10 @@ class Layout:
     method: ContextMethod = ContextMethod.RING
     micro_batches: int = 1
     isolated: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "zero", chosen(Zero, self.zero, "zero"))
+        object.__setattr__(self, "method", chosen(ContextMethod, self.method, "method"))
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from typing import Any
 
@@ -68,7 +69,8 @@ def number_html(value: float) -> str:
         return _NO_VALUE
     size = abs(value)
     if size and not 1e-3 <= size < 1e6:
-        digits, exponent = f"{value:.{DIGITS - 1}e}".split("e")
+        # an exact integer may be beyond double precision
+        digits, exponent = f"{Decimal(value):.{DIGITS - 1}e}".split("e")
         return f"{digits.rstrip('0').rstrip('.')} × 10<sup>{int(exponent)}</sup>".replace("-", "−")
     shown = f"{value:,}" if isinstance(value, int) else _short(value)
     return shown.replace(",", "\u202f").replace("-", "−")

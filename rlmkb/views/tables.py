@@ -79,7 +79,8 @@ def cost_table_html(table: "CostTable") -> str:
     groups: dict[Any, list[Cell]] = {}
     for cell in table.cells:
         groups.setdefault(_question(cell), []).append(cell)
-    notes = {text: number for number, text in enumerate(dict.fromkeys(filter(None, map(_note, table.cells))), 1)}
+    said = dict.fromkeys(cell.note for cell in table.cells if cell.note)
+    notes = {text: number for number, text in enumerate(said, 1)}
     shown = {
         "Cost": True,
         "Value": table.at is not None,
@@ -136,7 +137,7 @@ def stage_html(name: str) -> Html:
 
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:
-    formula, mark = cell.formula, notes.get(_note(cell))
+    formula, mark = cell.formula, notes.get(cell.note)
     label = text_html(row_name(cell)) if cell.stage or cell.scope else math_html(formula.left)
     none = formula.expr == 0
     parts = {
@@ -160,10 +161,6 @@ def row_name(cell: "Cell") -> str:
         return cell.row.upper()
     words = cell.row.replace("ac_", "AC ").replace("_", " ")
     return words[0].upper() + words[1:]
-
-
-def _note(cell: "Cell") -> str:
-    return " ".join(text for text in (cell.formula.note, cell.value_note) if text)
 
 
 def _footnotes(notes: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
 """Tables and costs as plain text for a terminal."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from rlmkb.iteration_cost import IterationCost
 from rlmkb.theory.tables import Cell, CostTable, TextTable
@@ -27,7 +28,7 @@ def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(
 
 
 def number(value: object) -> str:
-    """A number for reading: four significant digits, exact below ten thousand.
+    """A number for reading: four significant digits, exact below ten thousand; of an array the least and greatest.
 
     Examples
     --------
@@ -36,34 +37,78 @@ def number(value: object) -> str:
     """
     if value is None:
         return ""
+    if hasattr(value, "tolist"):
+        values = value.ravel().tolist()
+        return number(values[0]) if len(values) == 1 else f"{number(min(values))} to {number(max(values))}"
     if abs(value) < 10_000:
         return f"{value:.6g}"
-    return f"{value:.3e}"
+    digits, exponent = f"{Decimal(value):.3e}".split("e")  # an exact integer may be beyond double precision
+    return f"{digits}e{int(exponent):+03d}"
 
 
 def table_text(table: CostTable | TextTable) -> str:
-    """A table as text.
+    """A table as text; notes and honest readings stand below.
 
     Examples
     --------
     >>> from rlmkb.theory.tables import table
     >>> table_text(table("II")).splitlines()[0]
     'Table II. Models of the pipeline'
+    >>> table_text(table("V")).splitlines()[3].split("  ")[-1].strip()
+    'O(B*L*m*(d**2 + d*m))'
     """
     title = f"Table {table.id}. {table.title}"
     if isinstance(table, TextTable):
         shown = tuple(name for name in table.columns if name != "group")
         body = [("", *shown), *((row, *(cells[name] for name in shown)) for row, cells in table.rows.items())]
         return f"{title}\n\n{columns(body)}"
-    heads = _selectors(table)
-    valued = table.at is not None
-    body = [("row", *heads, "quantity", *(["value"] if valued else []), "unit", "formula")]
-    for cell in table.cells:
-        value = [number(cell.value)] if valued else []
-        where = (getattr(cell, head) or "" for head in heads)
-        body.append((cell.row, *where, cell.formula.quantity.value, *value, cell.formula.unit, cell.formula.text))
-    right = frozenset({len(heads) + 2}) if valued else frozenset()
-    return f"{title}\n\n{columns(body, right=right)}"
+    notes = {text: f"[{place}]" for place, text in enumerate(dict.fromkeys(c.note for c in table.cells if c.note), 1)}
+    shown = _columns(table, notes)
+    body = [tuple(shown), *(tuple(content(cell) for content in shown.values()) for cell in table.cells)]
+    right = frozenset(place for place, name in enumerate(shown) if name in VALUES)
+    parts = [title, columns(body, right=right), *_notes(table, notes), *_honest(table)]
+    return "\n\n".join(parts)
+
+
+VALUES = {
+    "value": lambda cell: number(cell.value),
+    "worst rank": lambda cell: number(cell.worst_rank_value),
+    "honest value": lambda cell: number(cell.honest_value),
+}
+
+
+def _columns(table: CostTable, notes: Mapping[str, str]) -> dict[str, Callable[[Cell], str]]:
+    """Headings, and what stands below them in a cell's line; without those that no cell has."""
+    filled = {name: content for name, content in VALUES.items() if any(map(content, table.cells))}
+    if table.at is not None:
+        filled = {"value": VALUES["value"], **filled}
+    return {
+        "row": lambda cell: cell.row,
+        **{head: lambda cell, head=head: getattr(cell, head) or "" for head in _selectors(table)},
+        "quantity": lambda cell: cell.formula.quantity.value,
+        **filled,
+        "unit": lambda cell: cell.formula.unit,
+        **({"note": lambda cell: notes.get(cell.note, "")} if notes else {}),
+        "formula": lambda cell: cell.formula.text_asymptotic if table.asymptotic else cell.formula.text,
+    }
+
+
+def _notes(table: CostTable, notes: Mapping[str, str]) -> list[str]:
+    lines = [f"{mark} {_plain(text)}" for text, mark in notes.items()]
+    if table.asymptotic and table.at is not None:
+        lines.append("Values are those of the explicit form.")
+    return ["\n".join(["Notes", *lines])] if lines else []
+
+
+def _honest(table: CostTable) -> list[str]:
+    """Ours, where the printed cell is an idealisation."""
+    lines = [f"- {_name(cell)}: {cell.honest.text}. {_plain(cell.honest.note or '')}".rstrip()
+             for cell in table.cells if cell.honest]  # fmt: skip
+    return ["\n".join(["Honest readings", *lines])] if lines else []
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", "")
 
 
 def _selectors(table: CostTable) -> tuple[str, ...]:
@@ -82,7 +127,8 @@ def table_latex(table: CostTable | TextTable) -> str:
     if isinstance(table, TextTable):
         first = next(iter(table.columns)) if "symbol" not in table.columns else "symbol"
         return "\n".join(f"{cells[first]}  % {row}" for row, cells in table.rows.items())
-    lines = dict.fromkeys(f"{cell.formula.equation}  % {_name(cell)}" for cell in table.cells)
+    form = "equation_asymptotic" if table.asymptotic else "equation"
+    lines = dict.fromkeys(f"{getattr(cell.formula, form)}  % {_name(cell)}" for cell in table.cells)
     return "\n".join(lines)
 
 
@@ -92,13 +138,25 @@ def _name(cell: Cell) -> str:
 
 
 def cost_text(result: IterationCost) -> str:
-    """An iteration's cost as text."""
+    """An iteration's cost as text.
+
+    Examples
+    --------
+    >>> from rlmkb.iteration_cost import cost
+    >>> result = cost("grpo", "llama-3.1-8b", reward="verifier", B=1, K=1, S=1, T=1)
+    >>> cost_text(result).splitlines()[3].split()[:2]  # 2 * 32 * (4d^2 + 2 d d_ff + d) + 2Vd FLOP, for one token
+    ['generation', '1.286e+10']
+    """
     title = f"{result.algorithm.name}, {result.configuration.id}: one iteration"
     rows = [("stage", "work (FLOP)", "depth (steps)", "memory (elements)")]
     rows += [(part.stage, number(part.work), number(part.depth), number(part.memory)) for part in result.stages]
     rows.append(("total", number(result.work), number(result.depth), ""))
+    honest = [
+        (part.stage, quantity, number(value)) for part in result.stages for quantity, value in part.honest.items()
+    ]
+    ours = f"\n\nHonest values, where the printed one is an idealisation\n{columns(honest)}" if honest else ""
     lines = "\n".join(f"- {text}" for text in result.assumptions)
-    return f"{title}\n\n{columns(rows, right=frozenset({1, 2, 3}))}\n\nAssumptions\n{lines}"
+    return f"{title}\n\n{columns(rows, right=frozenset({1, 2, 3}))}{ours}\n\nAssumptions\n{lines}"
 
 
 def architecture_text(described: Mapping[str, object]) -> str:

@@ -102,3 +102,11 @@ def test_every_class_of_flops_belongs_to_a_group():
     for decoder in (LLAMA, DEEPSEEK, NEXT):
         assert forward_flops(decoder, 4).keys() <= grouped
     assert Attention(2, 1, 4).flops_per_pair() == 32
+
+
+def test_experts_read_are_those_that_a_draw_hits():
+    random = np.random.default_rng(0)
+    hit = [len({*random.permuted(np.tile(np.arange(16), (20, 1)), axis=1)[:, :3].ravel()}) for _ in range(400)]
+    assert np.mean(hit) == pytest.approx(decoding.experts_read(16, 3, 20), rel=0.005)
+    read = decoding.experts_read(16, 3, np.array([1, 10**6]))
+    assert read == pytest.approx([3, 16])

@@ -1,6 +1,7 @@
 """Live formulas: what the page computes equals NumPy, and the controls do what they say."""
 
 import json
+import math
 import random
 
 import pytest
@@ -9,7 +10,7 @@ import guards
 from rlmkb.notation import notation
 from rlmkb.theory.configurations import CONFIGURATIONS
 from rlmkb.theory.tables import table
-from rlmkb.theory.values import CUTS, resolve
+from rlmkb.theory.values import LIMITS, resolve
 from rlmkb.views.panel.calculator import algorithms, rows
 from rlmkb.views.panel.inputs import SLIDER_ENDS
 
@@ -28,12 +29,12 @@ def panels():
 
 
 def point(random_source, names):
-    """Values for the bare symbols: any size that a slider reaches, degrees that divide what they cut."""
+    """Values for the bare symbols: any size that a slider reaches, within the limits of what degrees cut."""
     at = {name: round(end ** random_source.random()) for name, end in SLIDER_ENDS.items() if name in names}
     whole = at | {"m": at.get("S", 0) + at.get("T", 0)}
-    for degree, cut in CUTS.items():
-        if degree in at and cut in whole:
-            at[degree] = min(at[degree], whole[cut])
+    for (*others, last), cut, _ in LIMITS:
+        if last in at and cut in whole:
+            at[last] = min(at[last], whole[cut] // math.prod(at[name] for name in others))
     return at
 
 
@@ -114,6 +115,23 @@ def test_impossible_sizes_are_told_and_nothing_is_computed(visit):
         assert seen.page.locator("[data-result] output").first.inner_text() == "–"
     seen.page.locator("input[name=L]").fill("32")
     assert seen.page.locator(".rl-panel-message").inner_text() == ""
+
+
+def test_what_cannot_be_cut_is_told_and_nothing_is_computed(visit):
+    seen = visit(panels()["VII"])
+    section = seen.page.locator("#panel-VII")
+    for name, value, told in (
+        ("P_e", "128", "P_d x P_e is 1024 but B is 512: each rank needs a sequence"),
+        ("E_a", "129", "E_a is 129 but E is 128: no token has more experts than there are"),
+        ("P_t", "33", "P_t is 33 but h is 32: it cannot be cut into more pieces"),
+    ):
+        field = section.locator(f"input[name={name}]")
+        before = field.input_value()
+        field.fill(value)
+        assert told in section.locator(".rl-panel-message").inner_text()
+        assert section.locator("output[data-cell]").first.inner_text() == "–"
+        field.fill(before)
+    assert section.locator(".rl-panel-message").inner_text() == ""
 
 
 def test_points_are_resolved_alike_in_page_and_package(visit):

@@ -1,5 +1,6 @@
 """Evaluation: closed forms, validation, speed."""
 
+import fractions
 import math
 import time
 
@@ -75,7 +76,40 @@ def test_a_result_beyond_double_precision_is_refused():
         evaluate(d**4, {"d": np.array([1e100, 1.0])})
 
 
-BAD_SIZES = [0, -1, 1.5, float("nan"), float("inf"), True, None, "3", [0.0], [1.5], [[float("nan")]], np.array([-2])]
+HUGE = 10**400
+
+
+def test_messages_and_checks_survive_numbers_beyond_double_precision():
+    with pytest.raises(InputError, match=r"m is 5 but S \+ T is 2000"):
+        resolve({"S": HUGE, "T": HUGE, "m": 5}, [])
+    with pytest.raises(InputError, match=r"N is 1000.* but P_d is 4"):
+        resolve({"N": HUGE, "P_d": 4}, [])
+    with pytest.raises(InputError, match="rho is 1000"):
+        resolve({"rho": HUGE}, [])
+    with pytest.raises(InputError, match="d is a number of thousands of digits"):
+        resolve({"d": -(10**5000)}, [])
+    with pytest.raises(InputError, match="L exceeds the range of double precision"):
+        resolve({"L": HUGE, "d": np.array([1, 2])}, [])
+    with pytest.raises(InputError, match="d is "):
+        resolve({"d": [HUGE]}, [])
+    with pytest.raises(InputError, match="N is 4 but P_d x P_p is inf"):
+        resolve({"N": 4, "P_d": np.array([1e200]), "P_p": 10**200}, [])
+    assert resolve({"d": fractions.Fraction(HUGE)}, ["d"]) == {"d": HUGE}
+
+
+def test_arrays_that_do_not_broadcast_are_named():
+    with pytest.raises(InputError, match=r"L \(2,\), d \(3,\); give shapes that broadcast"):
+        evaluate(symbol("L") * d, {"L": [1, 2], "d": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("name", [1, None, ("L",)], ids=repr)
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(InputError, match="unknown symbol"):
+        evaluate(d, {name: 2, "d": 1})
+
+
+BAD_SIZES = [2j, ["3"], np.array(["3"]), [2, True, None], [[1], [1, 2]]]
+BAD_SIZES += [0, -1, 1.5, float("nan"), float("inf"), True, None, "3", [0.0], [1.5], [[float("nan")]], np.array([-2])]
 
 
 @pytest.mark.parametrize("bad", BAD_SIZES, ids=repr)

@@ -22,7 +22,8 @@ def points(draw):
     point["T"] = draw(st.integers(1, 300))
     point["P_t"] = draw(st.sampled_from([1, 2, 4, 8]))
     for role in ROLES:
-        point |= {f"{name}_{role}": draw(sizes) for name in ("L", "d", "d_ff", "h")}
+        point |= {f"{name}_{role}": draw(sizes) for name in ("L", "d", "d_ff")}
+        point[f"h_{role}"] = draw(st.integers(point["P_t"], 4096))
     return point
 
 

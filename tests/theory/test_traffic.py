@@ -27,7 +27,15 @@ from rlmkb.theory.partition import (
     d_ff,
     m,
 )
-from rlmkb.theory.traffic import Collective, ContextMethod, Options, Phase, messages, sent, traffic_formula
+from rlmkb.theory.traffic import (
+    Collective,
+    ContextMethod,
+    Options,
+    Phase,
+    messages,
+    sent,
+    traffic_formula,
+)
 from rlmkb.theory.transforms import Recompute, Zero
 
 P_d, P_t, P_p, P_c, P_e = (symbol(name) for name in ("P_d", "P_t", "P_p", "P_c", "P_e"))
@@ -193,3 +201,18 @@ def test_the_vocabulary_adds_one_hidden_state_each_way_and_the_tied_gradient():
 def test_an_unknown_option_is_refused():
     with pytest.raises(InputError, match="no option of traffic is named speed; allowed: backward, zero"):
         messages(STRATEGIES["data"], speed=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [("zero", 5), ("recompute", 7), ("context_method", "star"), ("micro_batches", 0), ("chunks", 0), ("shards", 0.5)],
+)
+def test_impossible_options_are_refused_by_name(name, bad):
+    with pytest.raises(InputError, match=f"^{name} is .*; give "):
+        messages(STRATEGIES["3d"], **{name: bad})
+
+
+def test_options_may_be_given_by_their_values():
+    by_value = messages(STRATEGIES["5d"], zero=3, recompute=2, context_method="ulysses")
+    assert by_value == messages(STRATEGIES["5d"], zero=Zero.PARAMETERS, recompute=Recompute.FULL,
+                                context_method=ContextMethod.ULYSSES)  # fmt: skip

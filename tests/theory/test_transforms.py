@@ -36,8 +36,29 @@ def test_more_shards_never_keep_more(shards, stage):
 
 
 def test_an_unknown_stage_is_refused():
-    with pytest.raises(InputError, match="ZeRO stage is 4; give 0"):
+    with pytest.raises(InputError, match=r"ZeRO stage is 4; give 0 \(none\), 1 \(optimizer\)"):
         zero_states(4)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("recompute", 7), ("zero", 7), ("zero", "two"), ("micro_batches", 0), ("micro_batches", 1.5), ("live", 0),
+        ("kept", 3), ("kept", 0), ("kept", -0.5), ("kept", float("nan")), ("shards", 0), ("shards", "8"),
+        ("shards", None), ("micro_batches", float("inf")), ("live", 1j),
+    ],
+)  # fmt: skip
+def test_impossible_choices_are_refused_by_name(name, bad):
+    with pytest.raises(InputError, match=f"^{name} is .*; give "):
+        Transformed(STRATEGIES["data"], **{name: bad})
+
+
+def test_a_choice_may_be_given_by_its_number():
+    by_number, by_name = (Transformed(STRATEGIES["data"], *how) for how in ((3, 8, 2), (Zero.PARAMETERS, 8,
+                                                                                       Recompute.FULL)))  # fmt: skip
+    assert by_number == by_name
+    assert by_number.gathered == by_name.gathered != 0
+    assert by_number.rank_depth == by_name.rank_depth != Transformed(STRATEGIES["data"]).rank_depth
 
 
 @given(strategies)

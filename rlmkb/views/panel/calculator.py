@@ -5,12 +5,11 @@ from rlmkb.theory.algorithms import ALGORITHMS, Algorithm
 from rlmkb.theory.configurations import CONFIGURATIONS, Configuration
 from rlmkb.theory.formula import Formula
 from rlmkb.theory.table_nine import cells, end_to_end
-from rlmkb.theory.values import CUTS
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import text_html
 from rlmkb.views.panel.inputs import fields
 from rlmkb.views.panel.program import program, symbols
-from rlmkb.views.panel.table import form_html, preset_html, shapes_script
+from rlmkb.views.panel.table import form_html, limits, preset_html, shapes_script
 
 ID = "calculator"
 VERIFIER = "verifier"
@@ -63,7 +62,7 @@ def calculator_html() -> str:
         "id": ID,
         "needs": sorted(needed),
         "fields": [[field.name, field.start, field.slider_end] for field in asked],
-        "cuts": {degree: cut for degree, cut in CUTS.items() if degree in needed},
+        "limits": limits(needed),
         "roles": [role.suffix for role in (Role.REWARD, Role.CRITIC)],
     }
     listed = ",".join(

@@ -1,11 +1,11 @@
 """A cost table that the reader can change: fields, presets, and every cell with its value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rlmkb.errors import InputError
 from rlmkb.notation import Role
 from rlmkb.theory.cells import Cell, CostTable
-from rlmkb.theory.values import CUTS
+from rlmkb.theory.values import LIMITS
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import Html, chip, math_html, table_html, text_html
 from rlmkb.views.panel.inputs import EXPERTS, SHAPE, START_ARCHITECTURE, WORKLOADS, Field, fields, shapes
@@ -55,7 +55,7 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
         "id": id,
         "needs": needed,
         "fields": [[field.name, field.start, field.slider_end] for field in asked],
-        "cuts": {degree: cut for degree, cut in CUTS.items() if degree in needed},
+        "limits": limits(needed),
         "roles": [role.suffix for role in ROLES if f"L_{role.suffix}" in needed],
     }
     return (
@@ -65,6 +65,17 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
         f"<script>(window.rlmkbPanels??={{}})[{literal(id)}]=Object.assign({literal(data)},"
         f"{{first:{program(formulas)},second:{_second(second)}}});</script></section>"
     )
+
+
+def limits(needed: Iterable[str]) -> list[list]:
+    """What a panel refuses: products of symbols, the symbol that each cannot exceed, and why.
+
+    Examples
+    --------
+    >>> limits(("P_t", "h"))
+    [[['P_t'], 'h', 'it cannot be cut into more pieces']]
+    """
+    return [[list(limit.product), limit.whole, limit.why] for limit in LIMITS if set(limit.product) <= set(needed)]
 
 
 def _second(formulas: list) -> str:
