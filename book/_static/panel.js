@@ -32,11 +32,10 @@ const rlmkbPanel = (() => {
     for (const [name] of panel.fields) {
       if (!Number.isInteger(values[name]) || values[name] < 1) return `${name}: give a whole number of at least 1`;
     }
-    for (const [product, cut, why] of panel.limits) {
-      const pieces = product.reduce((all, name) => all * values[name], 1);
+    for (const [part, cut, why] of panel.limits) {
       for (const name of [cut, ...panel.roles.map((role) => `${cut}_${role}`)]) {
         const whole = name === "m" ? values.S + values.T : values[name];
-        if (pieces > whole) return `${product.join(" x ")} is ${pieces} but ${name} is ${whole}: ${why}`;
+        if (values[part] > whole) return `${part} is ${values[part]} but ${name} is ${whole}: ${why}`;
       }
     }
     return "";

@@ -3,7 +3,7 @@
 import math
 import numbers
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +17,16 @@ DEGREES = tuple(CUTS)
 
 
 class Limit(NamedTuple):
-    """A product of symbols that cannot exceed another symbol."""
+    """A symbol that cannot exceed another one."""
 
-    product: tuple[str, ...]
+    part: str
     whole: str
     why: str
 
 
 LIMITS = (
-    *(Limit((degree,), whole, "it cannot be cut into more pieces") for degree, whole in CUTS.items()),
-    Limit(("P_d", "P_e"), "B", "each rank needs a sequence, as experts and data parallelism share them out"),
-    Limit(("E_a",), "E", "no token has more experts than there are"),
+    *(Limit(degree, whole, "it cannot be cut into more pieces") for degree, whole in CUTS.items()),
+    Limit("E_a", "E", "no token has more experts than there are"),
 )
 
 
@@ -63,8 +62,7 @@ def resolve(values: Mapping[str, object], needed: Iterable[str]) -> dict[str, ob
     _check_arrays(checked)
     _check_length(checked)
     _check_devices(checked)
-    needed = tuple(needed)
-    _check_limits(checked, needed)
+    _check_limits(checked)
     return {name: _lookup(name, checked) for name in needed}
 
 
@@ -167,19 +165,12 @@ def _product(names: Iterable[str], values: Mapping[str, object]) -> object:
         return math.prod(values[name] for name in names)
 
 
-def _check_limits(values: Mapping[str, object], needed: Collection[str]) -> None:
-    for limit in LIMITS:
-        # degrees that are impossible together are fine for an expression with one of them
-        wanted = values if len(limit.product) == 1 else values.keys() & set(needed)
-        if not all(name in wanted for name in limit.product):
-            continue
-        product, left = _product(limit.product, values), " x ".join(limit.product)
-        for name, size in _wholes(limit.whole, values):
-            pieces, whole = _first(product > size, product, size)
+def _check_limits(values: Mapping[str, object]) -> None:
+    for part, whole, why in LIMITS:
+        for name, size in _wholes(whole, values) if part in values else ():
+            pieces, most = _first(values[part] > size, values[part], size)
             if pieces is not None:
-                raise InputError(
-                    f"{left} is {pieces} but {name} is {whole}: {limit.why}; give {left} of at most {name}"
-                )
+                raise InputError(f"{part} is {pieces} but {name} is {most}: {why}; give {part} of at most {name}")
 
 
 def _wholes(name: str, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -121,7 +121,7 @@ def test_what_cannot_be_cut_is_told_and_nothing_is_computed(visit):
     seen = visit(panels()["VII"])
     section = seen.page.locator("#panel-VII")
     for name, value, told in (
-        ("P_e", "128", "P_d x P_e is 1024 but B is 512: each rank needs a sequence"),
+        ("P_e", "256", "P_e is 256 but E is 128: it cannot be cut into more pieces"),
         ("E_a", "129", "E_a is 129 but E is 128: no token has more experts than there are"),
         ("P_t", "33", "P_t is 33 but h is 32: it cannot be cut into more pieces"),
     ):

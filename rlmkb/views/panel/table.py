@@ -1,6 +1,6 @@
 """A cost table that the reader can change: fields, presets, and every cell with its value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from rlmkb.errors import InputError
 from rlmkb.notation import Role
@@ -67,15 +67,15 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
     )
 
 
-def limits(needed: Iterable[str]) -> list[list]:
-    """What a panel refuses: products of symbols, the symbol that each cannot exceed, and why.
+def limits(needed: Collection[str]) -> list[list]:
+    """What a panel refuses: a symbol, the one that it cannot exceed, and why.
 
     Examples
     --------
     >>> limits(("P_t", "h"))
-    [[['P_t'], 'h', 'it cannot be cut into more pieces']]
+    [['P_t', 'h', 'it cannot be cut into more pieces']]
     """
-    return [[list(limit.product), limit.whole, limit.why] for limit in LIMITS if set(limit.product) <= set(needed)]
+    return [list(limit) for limit in LIMITS if limit.part in needed]
 
 
 def _second(formulas: list) -> str:
