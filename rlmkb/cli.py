@@ -75,6 +75,7 @@ def _add_table(commands) -> None:
     table.add_argument(
         "--at", metavar="FILE|-", help="JSON object from symbol to number, as a file or on standard input"
     )
+    table.add_argument("--algorithm", metavar="ppo|grpo|dpo", help="of table IX; default: ppo, as printed")
     form = table.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument("--latex", action="store_true", help="one LaTeX equation a line")
@@ -125,7 +126,8 @@ def _run_table(options: argparse.Namespace) -> str:
     from rlmkb.api import read_point, table
     from rlmkb.views.terminal import table_latex, table_text
 
-    found = table(options.id, at=None if options.at is None else read_point(options.at))
+    point = None if options.at is None else read_point(options.at)
+    found = table(options.id, at=point, algorithm=options.algorithm)
     if options.json:
         return _as_json(found.as_dict())
     return table_latex(found) if options.latex else table_text(found)

@@ -81,6 +81,14 @@ def test_latex_has_one_equation_a_cell(capsys):
     assert all(" = " in line and " % " in line for line in out.splitlines())
 
 
+def test_table_nine_is_of_the_algorithm_that_is_asked_for(capsys):
+    def rows(*algorithm):
+        return json.loads(run(capsys, "table", "IX", *algorithm, "--json")[1])["rows"]
+
+    assert rows("--algorithm", "ppo") == rows()
+    assert {row["row"] for row in rows()} - {row["row"] for row in rows("--algorithm", "grpo")} == {"ac_shared"}
+
+
 def test_text_shows_values(capsys, point_file):
     _, out, _ = run(capsys, "table", "IV", "--at", point_file)
     assert "Table IV" in out
@@ -142,6 +150,8 @@ def test_unreadable_points(capsys, tmp_path):
         (["table"], "required: ID"),
         (["table", "XIX"], "there is no table 'XIX'"),
         (["table", "III", "--json", "--latex"], "not allowed with"),
+        (["table", "III", "--algorithm", "ppo"], "algorithm goes with table IX"),
+        (["table", "IX", "--algorithm", "pp0"], "'pp0'; allowed, nearest first: ppo"),
         (["cost"], "required"),
         (["cost", "--algorithm", "pp0", "--policy", "llama-3.1-8b"], "'pp0'; allowed, nearest first: ppo"),
         (["architecture", "llama-3.1-8"], "llama-3.1-8b"),
