@@ -28,7 +28,7 @@ _FORMS = {  # part of a pattern: a value of that form
 }
 _START = {  # keys whose first values depend on each other
     "frameworks": {"repository": "null", "no_repository": UNKNOWN},
-    "algorithms": {"based_on": "ppo", "cost.edits": "none"},
+    "algorithms": {"based_on": "ppo", "models": "[policy, reference, reward, critic]", "cost.edits": "none"},
 }
 _NOT_MADE = {
     "features": "the features are fixed; to propose another one, open an issue",
