@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from rlmkb.catalogue.fields import BibKey, Source
-from rlmkb.catalogue.loading import Entry, Facts, InOrder, Many, Prose, Sentences, Text
+from rlmkb.catalogue.loading import Entry, Facts, InOrder, Prose, Sentences, Some, Text
 from rlmkb.errors import InputError
 from rlmkb.notation import SYMBOLS, Role, notation
 
@@ -220,7 +220,7 @@ class Cost(Facts):
         BeforeValidator(_none_or_some, json_schema_input_type=Literal["none"] | Edits),
     ]
     """What it edits in the list of invocations, in order, or none."""
-    beyond: Annotated[Many[Beyond], Field(min_length=1)] | None = None
+    beyond: Some[Beyond] | None = None
     """What the list of invocations cannot express."""
     note: Prose
     """The cost against the algorithm that it builds on, in words."""
@@ -237,7 +237,7 @@ class AlgorithmEntry(Entry):
     """The id of the algorithm whose list it edits; null for the three that have one of their own."""
     setting: Literal["online", "offline", "iterative"]
     """Whether it generates in the loop, not at all, or between rounds."""
-    models: Annotated[Many[RoleName], Field(min_length=1)]
+    models: Some[RoleName]
     """The models that it runs."""
     description: Annotated[Text, Sentences(most=1)]
     """One sentence that would fit no other algorithm."""
@@ -247,11 +247,11 @@ class AlgorithmEntry(Entry):
     """What it changes in the cost model."""
     section: Text
     """The section of the paper."""
-    references: Annotated[Many[BibKey], Field(min_length=1)]
+    references: Some[BibKey]
     """Keys of data/references.bib."""
-    sources: Annotated[Many[Source], Field(min_length=1)]
+    sources: Some[Source]
     """Where the statements can be seen."""
-    doubts: Annotated[Many[Prose], Field(min_length=1)] | None = None
+    doubts: Some[Prose] | None = None
     """What no source settles."""
 
     @model_validator(mode="after")
@@ -335,6 +335,8 @@ def applied(id: str, entries: Mapping[str, AlgorithmEntry], bases: Mapping[str, 
     ['policy', 'policy']
     """
     chain = _chain(id, entries)
+    if chain[-1] not in bases:
+        raise InputError(f"{chain[-1]!r} has no list of its own; allowed: based_on one of {', '.join(bases)}")
     algorithm = bases[chain[-1]]
     for name in reversed(chain[:-1]):
         for edit in entries[name].edits:

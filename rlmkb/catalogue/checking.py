@@ -89,7 +89,8 @@ class Report:
         told = f"{files}: {_counted(_sum(self.must_fix), 'problem')} to mend, {_sum(self.advice):,} of advice"
         fixable = sum(bool(problem.edits) for problem in self.problems)
         if fixable:
-            told += f"; {fixable} of them can be mended with --fix"
+            all_listed = all(problem.count == 1 for problem in self.problems)
+            told += f"; {fixable} of {'them' if all_listed else 'those listed'} can be mended with --fix"
         return f"{told}\nWhat a code means: rlmkb catalogue check --rules"
 
 
@@ -194,7 +195,7 @@ def _text_examined(raw: str, kind: str, label: str, stem: str) -> tuple[list[Pro
         entry = None if problems else entry
         wrong = {problem.where for problem in more}
         problems = [*problems, *more, *style_problems(text, tree, schema, label, wrong)]
-        if entry is not None:
+        if entry is not None and not more:
             problems += entry_advice(kind, entry, tree, text, label)
     elif any(problem.code == "F107" for problem in problems):
         problems = problems + list(tab_problems(text, label))

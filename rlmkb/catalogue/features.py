@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Text
+from rlmkb.catalogue.loading import Entry, Facts, Prose, Some, Text
 
 FeatureId = Literal[
     "DP", "Z1", "Z2", "Z3", "TP", "CP", "EP", "PP", "ac_share", "disagg", "stage_fusion", "hybrid", "async"
@@ -31,7 +31,7 @@ class HowToTell(Facts):
 class Performance(Facts):
     """Why a user should care, in terms of the cost model."""
 
-    changes: Annotated[Many[Literal["work", "depth", "memory"]], Field(min_length=1)]
+    changes: Some[Literal["work", "depth", "memory"]]
     """The quantities of a rank or device group that it changes."""
     says: Prose
     """Which term, and at what price, in one to three sentences."""
@@ -59,7 +59,7 @@ class Feature(Entry):
     """What the term means here."""
     how_to_tell: HowToTell
     """What decides between yes and no."""
-    partial_when: Annotated[Many[Prose], Field(min_length=1)]
+    partial_when: Some[Prose]
     """The cases that are neither."""
     performance: Performance
     """Why it matters."""

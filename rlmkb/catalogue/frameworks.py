@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, Field, create_model, model_validator
+from pydantic import BaseModel, create_model, model_validator
 
 from rlmkb.catalogue.features import FEATURES
 from rlmkb.catalogue.fields import BibKey, Day, Licence, Link, host_of, moves
-from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Sentences, Text
+from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Sentences, Some, Text
 
 State = Literal["yes", "partial", "no", "unknown", "not_applicable"]
 STATES: tuple[str, ...] = get_args(State)
@@ -188,7 +188,7 @@ class Framework(Entry):
     """The first, the latest, and those that cells name."""
     backends: Backends
     """What trains and what generates."""
-    algorithms: Annotated[Many[Text], Field(min_length=1)]
+    algorithms: Some[Text]
     """The RL and preference algorithms that it names."""
     upstream: Text | None = None
     """Id of the framework that this one is a fork of, or runs on."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Text
+from rlmkb.catalogue.loading import Entry, Facts, Prose, Some, Text
 
 Amount = Annotated[int | float, Field(gt=0, le=10**7)]
 
@@ -65,7 +65,7 @@ class Hardware(Entry):
     confidence: Literal["high", "medium", "low", "unknown"]
     """high: a page or repository of the vendor, or two sources that agree; medium: third parties; low: sources that
     conflict."""
-    sources: Annotated[Many[Text], Field(min_length=1)]
+    sources: Some[Text]
     """Links, or documents with their version."""
     notes: Prose | None = None
     """Where sources conflict, and what was assumed."""

@@ -36,8 +36,11 @@ def _each_once(items: tuple) -> tuple:
 
 
 Item = TypeVar("Item")
-InOrder = Annotated[tuple[Item, ...], Field(strict=False)]  # a list in the file, immutable in the entry
-Many = Annotated[InOrder[Item], AfterValidator(_each_once), Field(json_schema_extra={"uniqueItems": True})]
+# a list in the file, immutable in the entry; the longest has a fifth of what is allowed
+InOrder = Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]
+_UNIQUE = (AfterValidator(_each_once), Field(json_schema_extra={"uniqueItems": True}))
+Many = Annotated[tuple[Item, ...], Field(strict=False, max_length=100), *_UNIQUE]
+Some = Annotated[tuple[Item, ...], Field(strict=False, min_length=1, max_length=100), *_UNIQUE]
 
 
 class Facts(BaseModel):

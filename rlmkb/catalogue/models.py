@@ -1,12 +1,12 @@
 """Language models and how they were post-trained: table X of the paper, corrected where a source says otherwise."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from rlmkb.catalogue.fields import BibKey, Date, Source
-from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Text
+from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Some, Text
 
 Family = Literal["ppo_like", "grpo_like", "dpo_like", "hybrid", "search_agentic", "distillation", "unknown"]
 Feedback = Literal[
@@ -22,7 +22,7 @@ class Signal(Facts):
     grpo_like compares rollouts of a group without a critic, dpo_like optimises preferences directly, hybrid mixes
     or does not disclose, search_agentic trains with search, tools or environments; distillation is ours, for
     imitation of another model's reasoning without RL."""
-    feedback: Annotated[Many[Feedback], Field(min_length=1)]
+    feedback: Some[Feedback]
     """Where the feedback came from, in the terms of the chapter on RLVR, RLHF and RLAIF."""
     says: Prose
     """The pipeline in one or two sentences."""
@@ -97,7 +97,7 @@ class Model(Entry):
     """Where table X and the sources disagree."""
     references: Many[BibKey] = ()
     """Keys of data/references.bib."""
-    evidence: Annotated[Many[Source], Field(min_length=1)]
+    evidence: Some[Source]
     """Where the statements above can be seen."""
     doubts: Many[Prose] = ()
     """What no source settles."""

@@ -45,8 +45,8 @@ def list_entries(kind: str, where: Mapping[str, str] | None = None) -> list[Reco
 
     Examples
     --------
-    >>> [found["id"] for found in list_entries("hardware", {"vendor": "Intel"})]
-    ['gaudi-2', 'gaudi-3']
+    >>> [found["id"] for found in list_entries("features", {"group": "inter_model"})]
+    ['ac_share', 'async', 'disagg', 'hybrid', 'stage_fusion']
     """
     found = _records(kind)
     for key, value in (where or {}).items():

@@ -147,6 +147,8 @@ def _number(raw: str) -> str:
 def _order_problems(
     text: str, where: tuple, node: Mapping, tree: Mapping, schema: type[BaseModel], path: str
 ) -> Iterator[Problem]:
+    if len(node.pairs) < 2:
+        return
     order = list(fields_at(schema, where, tree))
     present = [key.raw for key, _ in node.pairs]
     wanted = [key for key in order if key in present]

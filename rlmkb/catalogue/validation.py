@@ -32,6 +32,7 @@ _FORMS = {
     r"^[a-z0-9]+([.-][a-z0-9]+)*$": "lower-case letters and digits, parted by single hyphens or full stops",
 }
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+_LOOKED_AT = 10 * MOST  # errors of one file; with unions several can be about one place
 _SHOWN = 60  # characters of a value that a message repeats
 
 
@@ -50,11 +51,12 @@ def validated(tree: Mapping, schema: type[AnyEntry], path: str, stem: str) -> tu
     try:
         entry = schema.model_validate(content(tree))
     except ValidationError as report:
-        reports = (_Report(error, tree, schema) for error in report.errors(include_url=False, include_input=False))
+        errors = report.errors(include_url=False, include_input=False)
+        reports = (_Report(error, tree, schema) for error in errors[:_LOOKED_AT])
         places = list(_by_place(report for report in reports if not report.only_follows).values())
         found = [_merged(reports).problem(path) for reports in places[:MOST]]
-        rest = [counter(found[-1], len(places) - MOST)] if len(places) > MOST else []
-        return None, found + rest
+        more = max(0, len(places) - MOST) + max(0, len(errors) - _LOOKED_AT)
+        return None, found + ([counter(found[-1], more)] if more else [])
     if entry.id != stem:
         line, _ = follow(tree, ("id",))
         message = f"id is {entry.id!r}; allowed: the file's name, {stem!r}"
@@ -203,6 +205,8 @@ class _Report:
         if self.kind == "too_short":
             least = self.context["min_length"]
             return f"a list of at least {least} item{'s' if least > 1 else ''}"
+        if self.kind == "too_long":
+            return f"a list of at most {self.context['max_length']} items"
         return self.text.removeprefix("Input should be ")
 
     def _choices(self) -> list[str]:
