@@ -89,9 +89,9 @@ def _run_check(options: argparse.Namespace) -> str | tuple[str, int]:
 
 def _run_new(options: argparse.Namespace) -> str:
     from rlmkb.catalogue import new
-    from rlmkb.catalogue.loading import shown
+    from rlmkb.catalogue.templates import reachable
 
-    path = shown(new(options.kind, options.id))
+    path = reachable(new(options.kind, options.id))
     return f"{path} is there; fill it in, then run: rlmkb catalogue check {path}"
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +116,21 @@ def test_new_writes_what_passes(run, tmp_path, monkeypatch):
     code, _, err = run("new", "frameworks", "my-framework")
     assert code == 2
     assert "exists" in err
+
+
+def test_new_tells_a_path_that_is_there(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("rlmkb.catalogue.templates.data_path", lambda *parts: tmp_path.joinpath("data", *parts))
+    (tmp_path / "elsewhere").mkdir()
+    for id, folder, expected in (
+        ("one", tmp_path, "data/models/one.yml"),
+        ("two", tmp_path / "elsewhere", str(tmp_path / "data/models/two.yml")),
+    ):
+        monkeypatch.chdir(folder)
+        _, out, _ = run("new", "models", id)
+        told = out.split(" is there")[0]
+        assert told == expected
+        assert Path(told).is_file()
+        assert expected in run("new", "models", id)[2]
 
 
 def test_export(run, tmp_path):

@@ -38,8 +38,8 @@ def filled(folder):
 def test_new_entries_of_all_kinds_pass_the_check_together(tmp_path):
     shutil.copytree(ROOT / "data", tmp_path / "data", ignore=shutil.ignore_patterns("measurements"))
     for kind in MADE:
-        new(kind, "zz-new", tmp_path / "data" / kind)
-        new(kind, "zz-newer", tmp_path / "data" / kind)
+        new(kind, "yy-new", tmp_path / "data" / kind)
+        new(kind, "yy-newer", tmp_path / "data" / kind)
     for path in filled(tmp_path / "data"):
         assert path.is_file()
     assert check([tmp_path / "data"]).must_fix == ()
