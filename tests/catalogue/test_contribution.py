@@ -1,5 +1,6 @@
 """One file more: a new entry of each kind passes the check, and every test that reads the data stays green."""
 
+import json
 import os
 import re
 import shutil
@@ -43,6 +44,16 @@ def test_new_entries_of_all_kinds_pass_the_check_together(tmp_path):
     for path in filled(tmp_path / "data"):
         assert path.is_file()
     assert check([tmp_path / "data"]).must_fix == ()
+
+
+def test_no_notebook_prints_whatever_the_catalogue_holds():
+    found = {
+        path.name
+        for path in (ROOT / "book").rglob("*.ipynb")
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code" and re.search(r"\b(entries|list_entries|export)\(", "".join(cell["source"]))
+    }
+    assert found == set(), "an entry more would change a stored output; name the entries"
 
 
 @pytest.mark.slow
