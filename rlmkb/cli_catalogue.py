@@ -82,8 +82,9 @@ def _run_check(options: argparse.Namespace) -> str | tuple[str, int]:
 
         return rules_text()
     from rlmkb.catalogue import check
+    from rlmkb.catalogue_rules import RULES
 
-    report = check(options.paths, fix=options.fix)
+    report = check(options.paths, fix=options.fix, rules=RULES)
     return _as_json(report.as_dict()) if options.json else str(report), 0 if report.passed else 1
 
 

@@ -3,15 +3,15 @@
 import difflib
 import re
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rlmkb.catalogue import KINDS, entries, schema_of
 from rlmkb.catalogue.advice import entry_advice
-from rlmkb.catalogue.derived import algorithm_faults, architecture_faults
 from rlmkb.catalogue.fixing import repaired, write_text
 from rlmkb.catalogue.loading import MAX_BYTES, Entry, plain_text, read_text, shown
 from rlmkb.catalogue.measured import table_problems
@@ -32,6 +32,10 @@ NAMES: dict[str, dict[str, str]] = {
     "frameworks": {"references": REFERENCES, "upstream": "frameworks"},
     "algorithms": {"references": REFERENCES, "based_on": "algorithms"},
 }
+
+
+Found = tuple[tuple, str, str]  # where, code, message
+EntryRule = Callable[[Entry, Mapping[str, Entry]], Iterable[Found]]
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,9 @@ def _sum(problems: Iterable[Problem]) -> int:
     return sum(problem.count for problem in problems)
 
 
-def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
+def check(
+    paths: Iterable[str | Path] = (), *, fix: bool = False, rules: Mapping[str, EntryRule] = MappingProxyType({})
+) -> Report:
     """Every problem of some files, or of the whole catalogue.
 
     Parameters
@@ -111,6 +117,9 @@ def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
         Files and folders; the folder of a file tells its kind. Default: the whole catalogue.
     fix : bool
         Mend first what is mere form: quotes, order, spaces, links. Nothing else in a file changes.
+    rules : mapping
+        For a kind, what else an entry must agree with, such as `rlmkb.catalogue_rules.RULES`: a function of the entry
+        and of all entries of its kind.
 
     Raises
     ------
@@ -131,7 +140,7 @@ def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
         found += listed(problems)
         if entry is not None:
             read.append((kind, path, entry, tree))
-    found += _between(read)
+    found += [*_between(read), *_ruled(read, rules)]
     return Report(len(files), tuple(sorted(found)), tuple(mended))
 
 
@@ -233,12 +242,7 @@ def _between(read: Sequence[Read]) -> Iterator[Problem]:
     """What entries say about other entries and works that are not there, and names that two of them share."""
     known: dict[str, set[str]] = {}
     names: dict[tuple, Path] = {}
-    algorithms = _algorithms(read)
     for kind, path, entry, tree in read:
-        faults = algorithm_faults(entry, algorithms) if kind == "algorithms" else ()
-        faults = architecture_faults(entry) if kind == "architectures" else faults
-        for where, code, told in faults:
-            yield Problem(shown(path), follow(tree, where)[0], code, told, where=where)
         for key, target in NAMES.get(kind, {}).items():
             if target not in known:
                 known[target] = _ids(target) | {id.stem for other, id, *_ in read if other == target}
@@ -257,11 +261,18 @@ def _at(entry: Any, where: tuple[str, ...]) -> str | None:
     return entry
 
 
-def _algorithms(read: Sequence[Read]) -> Mapping[str, Entry]:
-    """What an algorithm can build on: those that are checked, and those of the catalogue if they can be read."""
-    checked = {entry.id: entry for kind, _, entry, _ in read if kind == "algorithms"}
+def _ruled(read: Sequence[Read], rules: Mapping[str, EntryRule]) -> Iterator[Problem]:
+    known = {kind: _known(kind, read) for kind in rules}
+    for kind, path, entry, tree in read:
+        for where, code, told in rules[kind](entry, known[kind]) if kind in rules else ():
+            yield Problem(shown(path), follow(tree, where)[0], code, told, where=where)
+
+
+def _known(kind: str, read: Sequence[Read]) -> Mapping[str, Entry]:
+    """The entries of a kind: those that are checked, and those of the catalogue if they can be read."""
+    checked = {entry.id: entry for other, _, entry, _ in read if other == kind}
     try:
-        return ChainMap(checked, entries("algorithms")) if checked else {}
+        return ChainMap(checked, entries(kind)) if checked else {}
     except InputError:
         return checked
 

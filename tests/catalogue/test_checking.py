@@ -1,5 +1,6 @@
 """The check: every problem at once, in one form, whatever a file holds."""
 
+import functools
 import os
 import re
 import time
@@ -7,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from rlmkb.catalogue import check
+from rlmkb import catalogue
 from rlmkb.catalogue.measured import COLUMNS
 from rlmkb.catalogue.problems import MOST, RULES
+from rlmkb.catalogue_rules import RULES as DERIVED
 from rlmkb.data import data_path
 from rlmkb.errors import InputError
 
+check = functools.partial(catalogue.check, rules=DERIVED)
 VERL = data_path("frameworks", "verl.yml").read_text(encoding="utf-8")
 PHI = data_path("models", "phi-3.yml").read_text(encoding="utf-8")
 LINE = re.compile(r"^(?P<path>.+):(?P<line>\d+): (?P<code>[A-Z]\d{3}) (?P<message>.+)$")

@@ -6,6 +6,7 @@ import yaml
 from rlmkb.catalogue import check, new
 from rlmkb.catalogue.features import FEATURES
 from rlmkb.catalogue.templates import template
+from rlmkb.catalogue_rules import RULES
 from rlmkb.errors import InputError
 
 MADE = ("frameworks", "models", "hardware", "algorithms")
@@ -15,7 +16,7 @@ MADE = ("frameworks", "models", "hardware", "algorithms")
 def test_a_new_entry_passes_the_check_and_needs_no_repair(kind, tmp_path):
     path = new(kind, "my-entry-1.5", tmp_path / kind)
     text = path.read_text(encoding="utf-8")
-    report = check([path], fix=True)
+    report = check([path], fix=True, rules=RULES)
     assert report.must_fix == ()
     assert {problem.code for problem in report.advice} <= {"A406", "A410", "A413"}
     assert len(report.advice) < 10, "so few that they are read"

@@ -50,8 +50,9 @@ def difference(before: Path, after: Path) -> str:
 def _checked(folder: Path) -> str:
     """What the check says, the problems that must be mended first."""
     from rlmkb.catalogue import check
+    from rlmkb.catalogue_rules import RULES
 
-    report = check([folder])
+    report = check([folder], rules=RULES)
     lines = [f"- **{problem.code}** {markdown(str(problem))}" for problem in (*report.must_fix, *report.advice)]
     title = "The check passes" if report.passed else f"{number_of(len(report.must_fix), 'problem')} to mend"
     advice = f", {number_of(len(report.advice), 'piece', 'pieces')} of advice" if report.advice else ""

@@ -1,14 +1,17 @@
 """What entries say against what follows from them: roles from edits, counts from shapes.
 
-Theory and architecture lie above the catalogue, so they are asked here only, and when an entry needs it.
+Theory and architecture lie above the catalogue, so its check is given these rules by whoever calls it.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rlmkb.architecture import checkpoint_values, from_entry
+from rlmkb.catalogue.algorithms import applied
+from rlmkb.catalogue.checking import Found
 from rlmkb.errors import InputError
-
-Found = tuple[tuple, str, str]  # where, code, message
+from rlmkb.notation import Stage
+from rlmkb.theory.algorithms import ALGORITHMS
 
 
 def algorithm_faults(entry: Any, known: Mapping[str, Any]) -> Iterator[Found]:
@@ -22,10 +25,6 @@ def algorithm_faults(entry: Any, known: Mapping[str, Any]) -> Iterator[Found]:
     >>> next(algorithm_faults(wrong, known))[2]
     'setting is offline, but the list of calls generates; allowed: online'
     """
-    from rlmkb.catalogue.algorithms import applied
-    from rlmkb.notation import Stage
-    from rlmkb.theory.algorithms import ALGORITHMS
-
     if entry.based_on is not None and entry.based_on not in known:
         return  # told as a name that is not there
     try:
@@ -42,17 +41,15 @@ def algorithm_faults(entry: Any, known: Mapping[str, Any]) -> Iterator[Found]:
         yield ("setting",), "R304", f"setting is {entry.setting}, but the list of calls {told}; allowed: {allowed}"
 
 
-def architecture_faults(entry: Any) -> Iterator[Found]:
+def architecture_faults(entry: Any, known: Mapping[str, Any]) -> Iterator[Found]:
     """Where the published number of values is not that of the shape.
 
     Examples
     --------
     >>> from rlmkb.catalogue import entry
-    >>> list(architecture_faults(entry("architectures", "llama-3.1-8b")))
+    >>> list(architecture_faults(entry("architectures", "llama-3.1-8b"), {}))
     []
     """
-    from rlmkb.architecture import checkpoint_values, from_entry
-
     if entry.published.exact is None:
         return
     try:
@@ -63,3 +60,6 @@ def architecture_faults(entry: Any) -> Iterator[Found]:
     if counted != entry.published.exact:
         told = f"published.exact is {entry.published.exact:,}; the shape with checkpoint_extra has {counted:,}"
         yield ("published", "exact"), "R305", told
+
+
+RULES = {"algorithms": algorithm_faults, "architectures": architecture_faults}
