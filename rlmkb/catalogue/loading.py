@@ -31,7 +31,8 @@ Prose = Annotated[Text, Sentences()]
 def _each_once(items: tuple) -> tuple:
     if len(set(items)) < len(items):
         twice, _ = Counter(items).most_common(1)[0]
-        raise ValueError(f"each item once, and not {printable(str(twice))[:60]!r} again")
+        named = next(iter(twice.model_dump().values())) if isinstance(twice, BaseModel) else twice
+        raise ValueError(f"each item once, and not {printable(str(named))[:60]!r} again")
     return items
 
 

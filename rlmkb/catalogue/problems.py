@@ -137,7 +137,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        names = ("path", "line", "code", "message", "write")
+        names = ("path", "line", "code", "message", "write", "count")
         return {name: getattr(self, name) for name in names} | {"must_fix": self.must_fix, "fixable": bool(self.edits)}
 
 

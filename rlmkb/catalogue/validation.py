@@ -183,6 +183,8 @@ class _Report:
                 return " is a list"
             case Sequence(items=[]):
                 return " is an empty list"
+            case Sequence(items=items):
+                return f" is a list of {len(items):,}"
             case Mapping() if self.kind in _TYPES:
                 return " is a mapping of keys to values"
         return ""

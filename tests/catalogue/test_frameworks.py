@@ -174,6 +174,18 @@ def test_a_broken_framework_is_refused(change, words, tmp_path):
     assert words in str(caught.value)
 
 
+def test_a_version_is_released_once(tmp_path):
+    first = re.search(r"  - \{version: .*\n", FILES["trl"])[0]
+    path = tmp_path / "trl.yml"
+    for more, words in (
+        (first, "allowed: each item once, and not "),
+        (first.replace('notes: "https://', 'notes: "https://www.'), "allowed: each version once among the releases"),
+    ):
+        path.write_text(FILES["trl"].replace(first, first + more), encoding="utf-8")
+        with pytest.raises(InputError, match=re.escape(words)):
+            read_entry(path, SCHEMA)
+
+
 def test_evidence_and_verification_can_be_left_out_for_unknown_only(tmp_path):
     head, _, _ = FILES["deepspeed-chat"].partition("features:\n")
     path = tmp_path / "deepspeed-chat.yml"
