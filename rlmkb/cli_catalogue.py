@@ -82,16 +82,17 @@ def _run_check(options: argparse.Namespace) -> str | tuple[str, int]:
 
         return rules_text()
     from rlmkb.catalogue import check
+    from rlmkb.catalogue_rules import RULES
 
-    report = check(options.paths, fix=options.fix)
+    report = check(options.paths, fix=options.fix, rules=RULES)
     return _as_json(report.as_dict()) if options.json else str(report), 0 if report.passed else 1
 
 
 def _run_new(options: argparse.Namespace) -> str:
     from rlmkb.catalogue import new
-    from rlmkb.catalogue.loading import shown
+    from rlmkb.catalogue.templates import reachable
 
-    path = shown(new(options.kind, options.id))
+    path = reachable(new(options.kind, options.id))
     return f"{path} is there; fill it in, then run: rlmkb catalogue check {path}"
 
 

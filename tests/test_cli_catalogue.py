@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_show_of_an_id_that_two_kinds_have(run):
 def test_check_of_the_catalogue(run):
     code, out, err = run("check")
     assert (code, err) == (0, "")
-    assert out.endswith("files: no problems\n")
+    assert "files: no problems\n" in out or "files: 0 problems to mend" in out
 
 
 def test_check_fails_with_one_and_repairs(run, tmp_path):
@@ -78,13 +79,13 @@ def test_check_fails_with_one_and_repairs(run, tmp_path):
     path.write_text(text.replace("structure: dense", "structure: Dense"), encoding="utf-8")
     code, out, err = run("check", path)
     assert (code, err) == (1, "")
-    assert f"{path}:13: V203 structure is " in out
+    assert f"{path}:15: V203 structure is " in out
     code, out, _ = run("check", path, "--json")
     assert code == 1
     assert json.loads(out)["problems"][0]["write"] == "structure: dense"
     code, out, _ = run("check", path, "--fix")
     assert code == 0
-    assert out.startswith(f"mended {path}:13: V203")
+    assert out.startswith(f"mended {path}:15: V203")
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -115,6 +116,21 @@ def test_new_writes_what_passes(run, tmp_path, monkeypatch):
     code, _, err = run("new", "frameworks", "my-framework")
     assert code == 2
     assert "exists" in err
+
+
+def test_new_tells_a_path_that_is_there(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("rlmkb.catalogue.templates.data_path", lambda *parts: tmp_path.joinpath("data", *parts))
+    (tmp_path / "elsewhere").mkdir()
+    for id, folder, expected in (
+        ("one", tmp_path, "data/models/one.yml"),
+        ("two", tmp_path / "elsewhere", str(tmp_path / "data/models/two.yml")),
+    ):
+        monkeypatch.chdir(folder)
+        _, out, _ = run("new", "models", id)
+        told = out.split(" is there")[0]
+        assert told == expected
+        assert Path(told).is_file()
+        assert expected in run("new", "models", id)[2]
 
 
 def test_export(run, tmp_path):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from rlmkb.catalogue.fields import BibKey, Source
-from rlmkb.catalogue.loading import Entry, Facts, Text
+from rlmkb.catalogue.loading import Entry, Facts, InOrder, Prose, Sentences, Some, Text
 from rlmkb.errors import InputError
 from rlmkb.notation import SYMBOLS, Role, notation
 
@@ -188,7 +188,7 @@ Edit = Annotated[
 ]
 
 
-Edits = Annotated[tuple[Edit, ...], Field(min_length=1)]
+Edits = Annotated[InOrder[Edit], Field(min_length=1)]
 
 
 class Beyond(Facts):
@@ -204,7 +204,7 @@ class Beyond(Facts):
         "scoring_before_training",  # models that run once, when the data set is made
         "other_policy",  # what is trained is not the language model that generates
     ]
-    says: Text
+    says: Prose
     """The change in one sentence."""
 
 
@@ -234,14 +234,13 @@ class Cost(Facts):
     """What a variant changes in the cost model."""
 
     edits: Annotated[
-        tuple[Edit, ...],
-        Field(strict=False),
+        InOrder[Edit],
         BeforeValidator(_none_or_some, json_schema_input_type=Literal["none"] | Edits),
     ]
     """What it edits in the list of invocations, in order, or none."""
-    beyond: Annotated[tuple[Beyond, ...], Field(min_length=1, strict=False)] | None = None
+    beyond: Some[Beyond] | None = None
     """What the list of invocations cannot express."""
-    note: Text
+    note: Prose
     """The cost against the algorithm that it builds on, in words."""
 
 
@@ -256,21 +255,21 @@ class AlgorithmEntry(Entry):
     """The id of the algorithm whose list it edits; null for the three that have one of their own."""
     setting: Literal["online", "offline", "iterative"]
     """Whether it generates in the loop, not at all, or between rounds."""
-    models: Annotated[tuple[RoleName, ...], Field(min_length=1, strict=False)]
+    models: Some[RoleName]
     """The models that it runs."""
-    description: Text
+    description: Annotated[Text, Sentences(most=1)]
     """One sentence that would fit no other algorithm."""
-    changes: Text
+    changes: Prose
     """What it changes, in words."""
     cost: Cost
     """What it changes in the cost model."""
     section: Text
     """The section of the paper."""
-    references: Annotated[tuple[BibKey, ...], Field(min_length=1, strict=False)]
+    references: Some[BibKey]
     """Keys of data/references.bib."""
-    sources: Annotated[tuple[Source, ...], Field(min_length=1, strict=False)]
+    sources: Some[Source]
     """Where the statements can be seen."""
-    doubts: Annotated[tuple[Text, ...], Field(min_length=1, strict=False)] | None = None
+    doubts: Some[Prose] | None = None
     """What no source settles."""
 
     @model_validator(mode="after")
@@ -354,6 +353,8 @@ def applied(id: str, entries: Mapping[str, AlgorithmEntry], bases: Mapping[str, 
     ['policy', 'policy']
     """
     chain = _chain(id, entries)
+    if chain[-1] not in bases:
+        raise InputError(f"{chain[-1]!r} has no list of its own; allowed: based_on one of {', '.join(bases)}")
     algorithm = bases[chain[-1]]
     for name in reversed(chain[:-1]):
         for edit in entries[name].edits:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlmkb.catalogue.loading import Entry, Facts, Many, Size, Text
+from rlmkb.catalogue.loading import Entry, Facts, InOrder, Many, Size, Text
 
 Layers = Annotated[int, Field(ge=1, le=10_000)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
@@ -225,7 +225,7 @@ class Architecture(Entry):
     """Mixture of experts, where it has one."""
     pattern: Annotated[str, Field(pattern=r"^[M*E-]+$")] | None = None
     """One letter a block: M Mamba-2, * attention, - feed-forward, E experts."""
-    blocks: Many[Block] | None = None
+    blocks: InOrder[Block] | None = None
     """The layers of a searched architecture."""
     published: Published
     """Counts by the authors."""

@@ -1,19 +1,21 @@
 """The check of the catalogue: every problem of every file at once, and the repair of those that are mere form."""
 
-import csv
 import difflib
-import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from rlmkb.catalogue import KINDS, schema_of
+from rlmkb.catalogue import KINDS, entries, schema_of
+from rlmkb.catalogue.advice import entry_advice
 from rlmkb.catalogue.fixing import repaired, write_text
 from rlmkb.catalogue.loading import MAX_BYTES, Entry, plain_text, read_text, shown
-from rlmkb.catalogue.problems import Problem
+from rlmkb.catalogue.measured import table_problems
+from rlmkb.catalogue.problems import MOST, Problem, listed
 from rlmkb.catalogue.style import style_problems, tab_problems, text_problems
 from rlmkb.catalogue.syntax import Mapping as Tree
 from rlmkb.catalogue.syntax import follow, parse
@@ -30,6 +32,10 @@ NAMES: dict[str, dict[str, str]] = {
     "frameworks": {"references": REFERENCES, "upstream": "frameworks"},
     "algorithms": {"references": REFERENCES, "based_on": "algorithms"},
 }
+
+
+Found = tuple[tuple, str, str]  # where, code, message
+EntryRule = Callable[[Entry, Mapping[str, Entry]], Iterable[Found]]
 
 
 @dataclass(frozen=True)
@@ -72,28 +78,37 @@ class Report:
         return {"passed": self.passed, "files": self.files, "problems": listed, "mended": mended}
 
     def __str__(self) -> str:
-        lines = [f"mended {problem}".split("\n")[0] for problem in self.mended]
+        lines = [f"mended {problem}".split("\n")[0] for problem in self.mended[:MOST]]
+        if len(self.mended) > MOST:
+            lines.append(f"mended {len(self.mended) - MOST:,} more")
         for title, found in (("must be mended", self.must_fix), ("advice", self.advice)):
             if found:
-                lines += ["", f"{title.capitalize()} ({len(found)})", *map(str, found)]
+                lines += ["", f"{title.capitalize()} ({_sum(found):,})", *map(str, found)]
         return "\n".join([*lines, "", self._summary()]).strip()
 
     def _summary(self) -> str:
         files = _counted(self.files, "file")
         if not self.problems:
             return f"{files}: no problems"
-        told = f"{files}: {_counted(len(self.must_fix), 'problem')} to mend, {len(self.advice)} of advice"
+        told = f"{files}: {_counted(_sum(self.must_fix), 'problem')} to mend, {_sum(self.advice):,} of advice"
         fixable = sum(bool(problem.edits) for problem in self.problems)
         if fixable:
-            told += f"; {fixable} of them can be mended with --fix"
+            all_listed = all(problem.count == 1 for problem in self.problems)
+            told += f"; {fixable} of {'them' if all_listed else 'those listed'} can be mended with --fix"
         return f"{told}\nWhat a code means: rlmkb catalogue check --rules"
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
+def _sum(problems: Iterable[Problem]) -> int:
+    return sum(problem.count for problem in problems)
+
+
+def check(
+    paths: Iterable[str | Path] = (), *, fix: bool = False, rules: Mapping[str, EntryRule] = MappingProxyType({})
+) -> Report:
     """Every problem of some files, or of the whole catalogue.
 
     Parameters
@@ -102,6 +117,9 @@ def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
         Files and folders; the folder of a file tells its kind. Default: the whole catalogue.
     fix : bool
         Mend first what is mere form: quotes, order, spaces, links. Nothing else in a file changes.
+    rules : mapping
+        For a kind, what else an entry must agree with, such as `rlmkb.catalogue_rules.RULES`: a function of the entry
+        and of all entries of its kind.
 
     Raises
     ------
@@ -119,10 +137,10 @@ def check(paths: Iterable[str | Path] = (), *, fix: bool = False) -> Report:
     found, read = [], []
     for kind, path in files:
         problems, entry, tree = _examined(kind, path)
-        found += problems
+        found += listed(problems)
         if entry is not None:
             read.append((kind, path, entry, tree))
-    found += _between(read)
+    found += [*_between(read), *_ruled(read, rules)]
     return Report(len(files), tuple(sorted(found)), tuple(mended))
 
 
@@ -171,23 +189,23 @@ def _examined(kind: str, path: Path) -> tuple[list[Problem], Entry | None, Tree 
     if raw is None:
         return problems, None, None
     if kind == MEASUREMENTS:
-        return [*text_problems(raw, label), *_table_problems(raw, label)], None, None
-    return _text_examined(raw, schema_of(kind), label, path.stem)
+        return [*text_problems(raw, label), *table_problems(raw, path.stem, label)], None, None
+    return _text_examined(raw, kind, label, path.stem)
 
 
-def _text_examined(
-    raw: str, schema: type[Entry], label: str, stem: str
-) -> tuple[list[Problem], Entry | None, Tree | None]:
+def _text_examined(raw: str, kind: str, label: str, stem: str) -> tuple[list[Problem], Entry | None, Tree | None]:
     found = list(text_problems(raw, label))
     if any(problem.code == "F103" for problem in found):
         return found, None, None
-    entry, text = None, plain_text(raw)
+    entry, text, schema = None, plain_text(raw), schema_of(kind)
     tree, problems = parse(text, label)
     if tree is not None:
         entry, more = validated(tree, schema, label, stem)
         entry = None if problems else entry
         wrong = {problem.where for problem in more}
         problems = [*problems, *more, *style_problems(text, tree, schema, label, wrong)]
+        if entry is not None and not more:
+            problems += entry_advice(kind, entry, tree, text, label)
     elif any(problem.code == "F107" for problem in problems):
         problems = problems + list(tab_problems(text, label))
     if text != raw:  # places were counted without the mark and with plain line ends, which are mended first
@@ -206,7 +224,7 @@ def _mend(kind: str, path: Path) -> list[Problem]:
     label = shown(path)
 
     def examine(text: str) -> list[Problem]:
-        return list(text_problems(text, label)) if table else _text_examined(text, schema_of(kind), label, path.stem)[0]
+        return list(text_problems(text, label)) if table else _text_examined(text, kind, label, path.stem)[0]
 
     text, mended = repaired(raw, examine)
     if text != raw:
@@ -214,45 +232,49 @@ def _mend(kind: str, path: Path) -> list[Problem]:
     return mended
 
 
-def _table_problems(text: str, label: str) -> Iterator[Problem]:
-    """Rows of a table of measurements that do not fit."""
-    seen: dict[str, int] = {}
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next(rows, [])
-        if len(set(header)) < len(header) or not header:
-            yield Problem(label, 1, "F118", "the first line has no names, or a name twice")
-        for row in rows:
-            if len(row) != len(header):
-                told = f"{_counted(len(row), 'cell')} under {len(header)} names"
-                yield Problem(label, rows.line_num, "F118", told)
-            elif header[0] == "id":
-                first = seen.setdefault(row[0], rows.line_num)
-                if first != rows.line_num or not row[0]:
-                    told = f"id {row[0]!r} stands in line {first} too" if row[0] else "the row has no id"
-                    yield Problem(label, rows.line_num, "F119", told)
-    except csv.Error as error:
-        yield Problem(label, max(1, rows.line_num), "F118", f"cannot be read as CSV: {error}")
-
-
 # ---- between files --------------------------------------------------------------------------------------
 
 Read = tuple[str, Path, Entry, Tree]
+_OWN = (("name",), ("description",), ("row", "name"))  # what no two entries of a kind share
 
 
 def _between(read: Sequence[Read]) -> Iterator[Problem]:
     """What entries say about other entries and works that are not there, and names that two of them share."""
     known: dict[str, set[str]] = {}
-    names: dict[tuple[str, str], Path] = {}
+    names: dict[tuple, Path] = {}
     for kind, path, entry, tree in read:
         for key, target in NAMES.get(kind, {}).items():
             if target not in known:
                 known[target] = _ids(target) | {id.stem for other, id, *_ in read if other == target}
             yield from _dangling(entry, key, target, known[target], tree, shown(path))
-        first = names.setdefault((kind, entry.name.casefold()), path)
-        if first != path:
-            told = f"name is {entry.name!r}, as in {shown(first)}"
-            yield Problem(shown(path), follow(tree, ("name",))[0], "R303", told)
+        for where in _OWN:
+            value = _at(entry, where)
+            first = path if value in (None, "unknown") else names.setdefault((kind, where, value.casefold()), path)
+            if first != path:
+                told = f"{'.'.join(where)} is {value[:60]!r}, as in {shown(first)}"
+                yield Problem(shown(path), follow(tree, where)[0], "R303", told)
+
+
+def _at(entry: Any, where: tuple[str, ...]) -> str | None:
+    for key in where:
+        entry = getattr(entry, key, None)
+    return entry
+
+
+def _ruled(read: Sequence[Read], rules: Mapping[str, EntryRule]) -> Iterator[Problem]:
+    known = {kind: _known(kind, read) for kind in rules}
+    for kind, path, entry, tree in read:
+        for where, code, told in rules[kind](entry, known[kind]) if kind in rules else ():
+            yield Problem(shown(path), follow(tree, where)[0], code, told, where=where)
+
+
+def _known(kind: str, read: Sequence[Read]) -> Mapping[str, Entry]:
+    """The entries of a kind: those that are checked, and those of the catalogue if they can be read."""
+    checked = {entry.id: entry for other, _, entry, _ in read if other == kind}
+    try:
+        return ChainMap(checked, entries(kind)) if checked else {}
+    except InputError:
+        return checked
 
 
 def _dangling(entry: Entry, key: str, target: str, known: set[str], tree: Tree, label: str) -> Iterator[Problem]:

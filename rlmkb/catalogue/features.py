@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from rlmkb.catalogue.loading import Entry, Facts, Many, Text
+from rlmkb.catalogue.loading import Entry, Facts, Prose, Some, Text
 
 FeatureId = Literal[
     "DP", "Z1", "Z2", "Z3", "TP", "CP", "EP", "PP", "ac_share", "disagg", "stage_fusion", "hybrid", "async"
@@ -22,18 +22,18 @@ Row = Literal[
 class HowToTell(Facts):
     """What a source must show for yes and for no; what lies between is in `partial_when`."""
 
-    yes: Text
+    yes: Prose
     """The test for full support."""
-    no: Text
+    no: Prose
     """The test for none."""
 
 
 class Performance(Facts):
     """Why a user should care, in terms of the cost model."""
 
-    changes: Annotated[Many[Literal["work", "depth", "memory"]], Field(min_length=1)]
+    changes: Some[Literal["work", "depth", "memory"]]
     """The quantities of a rank or device group that it changes."""
-    says: Text
+    says: Prose
     """Which term, and at what price, in one to three sentences."""
 
 
@@ -55,11 +55,11 @@ class Feature(Entry):
     """Whether it concerns one model or several."""
     question: Text
     """What a cell answers."""
-    definition: Text
+    definition: Prose
     """What the term means here."""
     how_to_tell: HowToTell
     """What decides between yes and no."""
-    partial_when: Annotated[Many[Text], Field(min_length=1)]
+    partial_when: Some[Prose]
     """The cases that are neither."""
     performance: Performance
     """Why it matters."""

@@ -7,16 +7,21 @@ cannot change under the reader: a file at a commit, or a section of a paper.
 import re
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self, get_args
-from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, create_model, model_validator
+from pydantic import BaseModel, create_model, model_validator
 
 from rlmkb.catalogue.features import FEATURES
-from rlmkb.catalogue.fields import BibKey, Day, Link
-from rlmkb.catalogue.loading import Entry, Facts, Many, Text
+from rlmkb.catalogue.fields import BibKey, Day, Licence, Link, host_of, moves
+from rlmkb.catalogue.loading import Entry, Facts, Many, Prose, Sentences, Some, Text
 
 State = Literal["yes", "partial", "no", "unknown", "not_applicable"]
 STATES: tuple[str, ...] = get_args(State)
+
+# the rows of the paper's table, which gets no others
+TABLE_XI = (
+    *("trl", "colossalchat", "deepspeed-chat", "openrlhf", "verl", "nemo-rl", "real", "rlhfuse", "flexrlhf", "areal"),
+    *("mindspeed-rl", "slime", "roll", "streamrl", "asyncflow", "laminar", "staleflow"),
+)
 
 _REPOSITORY = r"https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+"
 _FILE = re.compile(rf"{_REPOSITORY}/blob/[0-9a-f]{{40}}/[^#?]+(?P<lines>#L[1-9]\d*(-L[1-9]\d*)?)?")
@@ -39,14 +44,16 @@ class Evidence(Facts):
     """The pattern that was searched for without success, as for `git grep -iE`."""
     secondary: bool = False
     """True for a source that is known only through somebody else's account of it."""
-    says: Text
+    says: Prose
     """What can be seen there, in our own words."""
 
     @model_validator(mode="after")
     def _can_be_found_again(self) -> Self:
-        host = urlsplit(self.url).hostname or ""
-        if host == "github.com" or host.endswith("githubusercontent.com"):
+        host = host_of(self.url)
+        if re.fullmatch(r"(raw\.|gist\.|api\.)?github\.com|.*githubusercontent\.com", host):
             self._check_permalink()
+        elif moves(self.url):
+            raise ValueError("a link to a commit, with all 40 digits, in place of the branch or tag")
         elif self.searched:
             raise ValueError("searched only with a repository's tree at a commit")
         elif host.endswith("arxiv.org") and not _ARXIV.fullmatch(self.url):
@@ -59,6 +66,7 @@ class Evidence(Facts):
         if self.searched:
             if not _TREE.fullmatch(self.url):
                 raise ValueError("a search in https://github.com/OWNER/NAME/tree/COMMIT, the commit with all 40 digits")
+            self._check_pattern()
             return
         file = _FILE.fullmatch(self.url)
         if not file:
@@ -67,6 +75,15 @@ class Evidence(Facts):
             )
         if not file["lines"] and not self.section:
             raise ValueError("lines at the end of the permalink (#L1-L9), or a section")
+        lines = [int(number) for number in re.findall(r"\d+", file["lines"] or "")]
+        if lines != sorted(lines):
+            raise ValueError("lines that run forwards, such as #L1-L9")
+
+    def _check_pattern(self) -> None:
+        try:
+            re.compile(self.searched)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise ValueError(f"searched with a regular expression; this one is wrong ({error})") from None
 
 
 class Verified(Facts):
@@ -84,8 +101,9 @@ class Cell(Facts):
     state: State
     """yes, partial or no by the feature's tests; unknown if sources do not tell, or nobody has looked;
     not_applicable if the framework has no part that the question is about."""
-    note: Text | None = None
-    """The consequence for performance first, then what is missing; needed for partial."""
+    note: Prose | None = None
+    """The consequence for performance first, then what is missing; needed for partial and not_applicable. For unknown,
+    what was looked at."""
     since: Text | None = None
     """The earliest listed release in which the cited setting is found."""
     evidence: Many[Evidence] = ()
@@ -103,6 +121,8 @@ class Cell(Facts):
             raise ValueError(f"verified for {self.state}, the day and the version that was read")
         if self.state == "partial" and not self.note:
             raise ValueError("a note for partial, what is missing and what that costs")
+        if self.state == "not_applicable" and not self.note:
+            raise ValueError("a note for not_applicable, which part there is not")
         if self.since and self.state not in ("yes", "partial"):
             raise ValueError(f"since only for yes and partial, not for {self.state}")
         return self
@@ -146,7 +166,7 @@ class Backends(Facts):
 class Framework(Entry):
     """One file of `data/frameworks`."""
 
-    description: Text
+    description: Annotated[Text, Sentences(most=1)]
     """One sentence that would fit no other framework."""
     organisation: Text
     """Who makes it."""
@@ -154,21 +174,21 @@ class Framework(Entry):
     """Where its code is; null if none is public."""
     no_repository: Text | None = None
     """Why there is no repository."""
-    license: Text | None
-    """SPDX identifier of the code's licence; null without code."""
-    centre: Literal["library", "orchestrator", "scheduling"]
+    license: Licence | None
+    """SPDX identifier of the code's licence, LicenseRef-NAME if it has none; null without code."""
+    centre: Literal["library", "orchestrator", "scheduling", "unknown"]
     """The class of section VI-B, where the paper names one, ours elsewhere."""
     in_paper: Literal["table_xi", "text", "no"]
     """Whether table XI has it, only the text, or neither."""
-    remark: Text | None = None
+    remark: Prose | None = None
     """What table XI remarks, in our own words; for its frameworks only."""
-    status: Literal["active", "maintenance", "dormant", "archived", "paper_only"]
+    status: Literal["active", "maintenance", "dormant", "archived", "paper_only", "unknown"]
     """dormant: no commit for half a year; maintenance and archived: by the authors' word; paper_only: no code."""
     releases: Many[Release] = ()
     """The first, the latest, and those that cells name."""
     backends: Backends
     """What trains and what generates."""
-    algorithms: Annotated[Many[Text], Field(min_length=1)]
+    algorithms: Some[Text]
     """The RL and preference algorithms that it names."""
     upstream: Text | None = None
     """Id of the framework that this one is a fork of, or runs on."""
@@ -185,7 +205,17 @@ class Framework(Entry):
             raise ValueError("remark for a framework of table XI, and only there")
         if self.upstream == self.id:
             raise ValueError("upstream another framework, or nothing")
+        if (self.id in TABLE_XI) != (self.in_paper == "table_xi"):
+            raise ValueError(f"in_paper table_xi for the {len(TABLE_XI)} frameworks of that table, and only there")
+        if self.in_paper != "no" and not self.references:
+            raise ValueError("references for a framework that the paper cites")
+        if self.repository is None and (self.releases or self.status not in ("paper_only", "unknown")):
+            raise ValueError("no releases, and status paper_only or unknown, where there is no repository")
+        if self.repository and self.status == "paper_only":
+            raise ValueError("status paper_only where there is no repository, and only there")
         known = [release.version for release in self.releases]
+        if len(set(known)) < len(known):
+            raise ValueError(f"each version once among the releases, not {', '.join(known)}")
         for feature, cell in self.features.items():
             if cell.since and cell.since not in known:
                 raise ValueError(f"features.{feature}.since among the releases ({', '.join(known) or 'none listed'})")

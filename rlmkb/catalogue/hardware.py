@@ -1,10 +1,10 @@
 """Accelerators: what a device computes, holds and moves at most, as published, with the doubts about it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from rlmkb.catalogue.loading import Entry, Facts, Many, Text
+from rlmkb.catalogue.loading import Entry, Facts, Prose, Some, Text
 
 Amount = Annotated[int | float, Field(gt=0, le=10**7)]
 
@@ -20,6 +20,13 @@ class DensePeak(Facts):
     """TFLOP/s."""
     int8: Amount | None = None
     """Operations on integers, TOP/s."""
+
+    @model_validator(mode="after")
+    def _narrower_is_not_slower(self) -> Self:
+        found = [rate for rate in (self.bf16, self.fp8, self.fp4) if rate]
+        if found != sorted(found):
+            raise ValueError("rates that do not fall from bf16 to fp8 and fp4")
+        return self
 
 
 class ScaleUp(Facts):
@@ -58,10 +65,16 @@ class Hardware(Entry):
     confidence: Literal["high", "medium", "low", "unknown"]
     """high: a page or repository of the vendor, or two sources that agree; medium: third parties; low: sources that
     conflict."""
-    sources: Annotated[Many[Text], Field(min_length=1)]
+    sources: Some[Text]
     """Links, or documents with their version."""
-    notes: Text | None = None
+    notes: Prose | None = None
     """Where sources conflict, and what was assumed."""
+
+    @model_validator(mode="after")
+    def _conflict_is_told(self) -> Self:
+        if self.confidence == "low" and not self.notes:
+            raise ValueError("notes that say where sources conflict, for a confidence of low")
+        return self
 
 
 SCHEMA = Hardware

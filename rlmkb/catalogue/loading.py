@@ -1,10 +1,12 @@
 """Safe, strict reading of one YAML file into a pydantic model, with errors that name file and line."""
 
 import stat
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from rlmkb.catalogue.problems import Problem, printable
 from rlmkb.data import data_path
@@ -13,10 +15,33 @@ from rlmkb.errors import InputError
 MAX_BYTES = 200_000  # the longest entry has a tenth of that
 
 Size = Annotated[int, Field(ge=1, le=10**15)]
-Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
+Text = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]  # the longest has a sixth of that
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Marks text that readers get as it is: whole sentences, `most` of them at most."""
+
+    most: int | None = None
+
+
+Prose = Annotated[Text, Sentences()]
+
+
+def _each_once(items: tuple) -> tuple:
+    if len(set(items)) < len(items):
+        twice, _ = Counter(items).most_common(1)[0]
+        named = next(iter(twice.model_dump().values())) if isinstance(twice, BaseModel) else twice
+        raise ValueError(f"each item once, and not {printable(str(named))[:60]!r} again")
+    return items
+
 
 Item = TypeVar("Item")
-Many = Annotated[tuple[Item, ...], Field(strict=False)]  # a list in the file, immutable in the entry
+# a list in the file, immutable in the entry; the longest has a fifth of what is allowed
+InOrder = Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]
+_UNIQUE = (AfterValidator(_each_once), Field(json_schema_extra={"uniqueItems": True}))
+Many = Annotated[tuple[Item, ...], Field(strict=False, max_length=100), *_UNIQUE]
+Some = Annotated[tuple[Item, ...], Field(strict=False, min_length=1, max_length=100), *_UNIQUE]
 
 
 class Facts(BaseModel):
@@ -28,7 +53,7 @@ class Facts(BaseModel):
 class Entry(Facts):
     """One file of the catalogue."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
+    id: Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
     """The file's name without its ending: the name in lower case, with hyphens."""
     name: Text
     """As its makers write it."""

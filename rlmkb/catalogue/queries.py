@@ -1,6 +1,7 @@
 """Questions to the catalogue: entries that meet conditions, one entry, everything; as plain data."""
 
 import csv
+import difflib
 import functools
 import io
 import json
@@ -17,6 +18,7 @@ from rlmkb.errors import InputError, nearest
 
 MEASUREMENTS = "measurements"
 ALL_KINDS = (*KINDS, MEASUREMENTS)
+_NAMED = 5  # values that a message names, where any text may stand
 _TRUTHS = {"true": "yes", "false": "no"}
 
 Record = dict[str, Any]
@@ -45,8 +47,8 @@ def list_entries(kind: str, where: Mapping[str, str] | None = None) -> list[Reco
 
     Examples
     --------
-    >>> [found["id"] for found in list_entries("hardware", {"vendor": "Intel"})]
-    ['gaudi-2', 'gaudi-3']
+    >>> [found["id"] for found in list_entries("features", {"group": "inter_model"})]
+    ['ac_share', 'async', 'disagg', 'hybrid', 'stage_fusion']
     """
     found = _records(kind)
     for key, value in (where or {}).items():
@@ -200,7 +202,23 @@ def _meeting(found: list[Record], kind: str, key: str, value: str) -> list[Recor
     for word in wanted:
         if allowed and word not in map(_plain, allowed):
             raise InputError(f"--where {key}={word}: not one of its words; allowed: {nearest(word, allowed)}")
+        if not allowed:
+            _must_occur(kind, key, path, word)
     return [record for record in found if any(_plain(leaf) in wanted for leaf in _leaves(record, path))]
+
+
+def _must_occur(kind: str, key: str, path: tuple[str, ...], word: str) -> None:
+    """Refuse a word that no entry has, where all that entries have is words and not numbers."""
+    leaves = [leaf for record in _records(kind) for leaf in _leaves(record, path)]
+    if any(isinstance(leaf, int | float) and not isinstance(leaf, bool) for leaf in leaves):
+        return
+    known = {_plain(leaf): str(leaf) for leaf in leaves if leaf is not None} | {"null": "null"}
+    if word not in known:
+        del known["null"]
+        close = difflib.get_close_matches(word, known, n=_NAMED, cutoff=0.5) or sorted(known)[:_NAMED]
+        more = f" and {len(known) - len(close)} more" if len(known) > len(close) else ""
+        told = f"allowed: {', '.join(known[name][:80] for name in close)}{more}" if known else "none has a value there"
+        raise InputError(f"--where {key}={word}: no entry of {kind} has that; {told}")
 
 
 def _path(found: list[Record], kind: str, key: str) -> tuple[str, ...]:

@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from rlmkb.catalogue.annotations import annotation_at, fields_at, mappings, words
+from rlmkb.catalogue.fields import moves
 from rlmkb.catalogue.problems import Edit, Problem
 from rlmkb.catalogue.syntax import Mapping, Node, Scalar, Sequence, scalars
 from rlmkb.catalogue.validation import alike, misread, quoted
 
-# everything but line feed and tab below U+0020, and what turns, hides or breaks text
+# everything but line feed and tab below U+0020, what turns or breaks text, and what Unicode lets a reader not show:
+# joiners, fillers, selectors of variants, the blank of Braille, tags, and code points that are no characters
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MARKUP = re.compile(
-    r"<\s*/?\s*(script|style|iframe|object|embed|img|svg|link|meta|form|base|video|audio|a\s)|javascript:|\son\w+\s*=",
+    r"<\s{0,9}/?\s{0,9}(script|style|iframe|object|embed|img|svg|link|meta|form|base|video|audio|a\s)|javascript:|\son\w+\s*=",
     re.IGNORECASE,
 )
-_MOVING = re.compile(r"^https?://(github|gitlab)\.com/[^/]+/[^/]+/(-/)?(blob|tree|raw)/(?![0-9a-f]{40}(/|$))")
 _ARXIV_FILE = re.compile(r"^https?://(?:www\.)?arxiv\.org/(?:pdf|html)/(\d{4}\.\d{4,5})(v\d+)?(?:\.pdf)?$")
 _LINK = re.compile(r"^https?://\S+$")
+_TABS = re.compile(r"^ *\t[ \t]*(?=\S)", re.MULTILINE)
+_TRAILING = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)  # tried once for each stretch of spaces
 _LEFT_OVER = ("unknown", "https://example.org")
 
 
@@ -35,13 +40,21 @@ def text_problems(raw: str, path: str) -> Iterator[Problem]:
         ends = tuple(Edit(m.start(), m.end(), "\n") for m in re.finditer(r"\r\n?", raw))
         yield Problem(path, line, "F105", "lines do not end with a line feed alone", None, ends)
     text = raw.removeprefix("\ufeff")
-    for match in _UNSEEN.finditer(text.replace("\r", "\n")):
-        line = text.count("\n", 0, match.start()) + 1
+    for line, match in _matches(_UNSEEN, text.replace("\r\n", " \n").replace("\r", "\n")):
         code = "F103" if _CONTROL.match(match[0]) else "F117"
         what = "control character" if code == "F103" else "character that cannot be seen"
         yield Problem(path, line, code, f"{what} U+{ord(match[0]):04X} ({_name(match[0])}); remove it")
         if code == "F103":
             return
+
+
+def _matches(pattern: re.Pattern, text: str) -> Iterator[tuple[int, re.Match]]:
+    """Every match with its line, in one pass over the text."""
+    line, place = 1, 0
+    for match in pattern.finditer(text):
+        line += text.count("\n", place, match.start())
+        place = match.start()
+        yield line, match
 
 
 def _name(character: str) -> str:
@@ -50,8 +63,7 @@ def _name(character: str) -> str:
 
 def tab_problems(text: str, path: str) -> Iterator[Problem]:
     """Tabs in front of lines; asked for only where YAML cannot be read because of them."""
-    for match in re.finditer(r"^ *\t[ \t]*(?=\S)", text, re.MULTILINE):
-        line = text.count("\n", 0, match.start()) + 1
+    for line, match in _matches(_TABS, text):
         edit = Edit(match.start(), match.end(), match[0].replace("\t", "  "))
         yield Problem(path, line, "F106", "a tab in front of the line; indent with two spaces a level", None, (edit,))
 
@@ -65,16 +77,16 @@ def style_problems(
         number = next(n for n, line in enumerate(text.split("\n"), 1) if not unicodedata.is_normalized("NFC", line))
         edit = Edit(0, len(text), unicodedata.normalize("NFC", text))
         yield Problem(path, number, "A407", "a letter is written as two characters", None, (edit,))
+    letters = frozenset(text)
     for where, node in scalars(tree):
         if where not in wrong:
-            yield from _scalar_problems(text, where, node, tree, schema, path)
+            yield from _scalar_problems(letters, where, node, tree, schema, path)
     for where, node in mappings(tree):
         yield from _order_problems(text, where, node, tree, schema, path)
 
 
 def _line_problems(text: str, path: str) -> Iterator[Problem]:
-    for match in re.finditer(r"[ \t]+$", text, re.MULTILINE):
-        line = text.count("\n", 0, match.start()) + 1
+    for line, match in _matches(_TRAILING, text):
         yield Problem(path, line, "A401", "spaces at the end of the line", None, (Edit(*match.span(), ""),))
     if text and not text.endswith("\n"):
         edit = Edit(len(text), len(text), "\n")
@@ -82,7 +94,7 @@ def _line_problems(text: str, path: str) -> Iterator[Problem]:
 
 
 def _scalar_problems(
-    text: str, where: tuple, node: Scalar, tree: Mapping, schema: type[BaseModel], path: str
+    letters: frozenset[str], where: tuple, node: Scalar, tree: Mapping, schema: type[BaseModel], path: str
 ) -> Iterator[Problem]:
     name, key = ".".join(map(str, where)), where[-1] if where else ""
 
@@ -95,7 +107,7 @@ def _scalar_problems(
         new = quoted(node.raw) if isinstance(node.value, str) else _number(node.raw)
         yield problem("F115", f"is {node.raw} without quotes, which some readers of YAML take for something else", new)
     match = _UNSEEN.search(node.raw)
-    if match and match[0] not in text:  # written as an escape, so not seen in the file's text either
+    if match and match[0] not in letters:  # written as an escape, so not seen in the file's text either
         yield problem("F117", f"has the character U+{ord(match[0]):04X} ({_name(match[0])}); remove it")
     if match := _MARKUP.search(node.raw):
         yield problem("A404", f"has markup in it ({match[0].strip()!r}); it is shown as text, so use words")
@@ -111,7 +123,7 @@ def _link_problems(node: Scalar, problem) -> Iterator[Problem]:
         short = "https://" + node.raw.removeprefix("http://")
     if short != node.raw:
         yield problem("A408", f"is {quoted(node.raw)}; allowed: its short and safe form", alike(node, short))
-    elif _MOVING.match(node.raw):
+    elif moves(node.raw):
         yield problem("A405", "is a link to code that can change; link to a commit (40 digits) and lines")
 
 
@@ -135,6 +147,8 @@ def _number(raw: str) -> str:
 def _order_problems(
     text: str, where: tuple, node: Mapping, tree: Mapping, schema: type[BaseModel], path: str
 ) -> Iterator[Problem]:
+    if len(node.pairs) < 2:
+        return
     order = list(fields_at(schema, where, tree))
     present = [key.raw for key, _ in node.pairs]
     wanted = [key for key in order if key in present]

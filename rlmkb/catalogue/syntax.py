@@ -51,10 +51,16 @@ class Mapping(Node):
 
     flow: bool
     pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
+    _first: dict[str, tuple[Scalar, Node]] = field(default_factory=dict)  # so that a file of many keys is read fast
+
+    def add(self, key: Scalar, value: Node) -> None:
+        """Take up one more pair; of equal keys, `get` finds the first."""
+        self.pairs.append((key, value))
+        self._first.setdefault(key.raw, self.pairs[-1])
 
     def get(self, key: str) -> tuple[Scalar, Node] | None:
-        """The first pair with a key, or None."""
-        return next((pair for pair in self.pairs if pair[0].raw == key), None)
+        """The first key of that name with its value."""
+        return self._first.get(key)
 
 
 @dataclass(slots=True)
@@ -167,6 +173,8 @@ class _Builder:
             case yaml.DocumentStartEvent() if self.root is not None:
                 line = event.start_mark.line + 1
                 self.add(line, "F108", "but found another document; one file is one entry", stop=True)
+            case yaml.DocumentStartEvent() if event.version or event.tags:
+                self.add(event.start_mark.line + 1, "F110", "a directive (%YAML or %TAG); remove its line")
 
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
         self._marks(event)
@@ -198,7 +206,7 @@ class _Builder:
         elif self._keys[-1] is None:
             self._keys[-1] = self._as_key(node)
         else:
-            parent.pairs.append((self._keys[-1], node))
+            parent.add(self._keys[-1], node)
             self._keys[-1] = None
 
     def _as_key(self, node: Node) -> Scalar:

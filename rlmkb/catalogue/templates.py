@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from rlmkb.catalogue import entries, schema_of
 from rlmkb.catalogue.annotations import models, words
-from rlmkb.catalogue.loading import shown
+from rlmkb.catalogue.problems import printable
 from rlmkb.catalogue.schemas import descriptions, is_list, may_be_null, value_in_words
 from rlmkb.catalogue.validation import misread, quoted, word
 from rlmkb.data import data_path
@@ -28,7 +28,7 @@ _FORMS = {  # part of a pattern: a value of that form
 }
 _START = {  # keys whose first values depend on each other
     "frameworks": {"repository": "null", "no_repository": UNKNOWN},
-    "algorithms": {"based_on": "ppo", "cost.edits": "none"},
+    "algorithms": {"based_on": "ppo", "models": "[policy, reference, reward, critic]", "cost.edits": "none"},
 }
 _NOT_MADE = {
     "features": "the features are fixed; to propose another one, open an issue",
@@ -62,14 +62,26 @@ def new(kind: str, id: str, folder: Path | None = None) -> Path:
     text = template(kind, id)
     path = (folder or data_path(kind)) / f"{id}.yml"
     if path.exists():
-        raise InputError(f"{shown(path)} exists; change it, or choose another id")
+        raise InputError(f"{reachable(path)} exists; change it, or choose another id")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise InputError(f"{shown(path)} cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{reachable(path)} cannot be written: {(error.strerror or str(error)).lower()}") from None
     return path
+
+
+def reachable(path: Path) -> str:
+    """A path as one can type it where one is: from here on, or from the root if it lies elsewhere.
+
+    Examples
+    --------
+    >>> reachable(Path.cwd() / "data" / "x.yml") == str(Path("data", "x.yml")), reachable(Path("/x.yml"))
+    (True, '/x.yml')
+    """
+    here = Path.cwd()
+    return printable(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def template(kind: str, id: str) -> str:

@@ -3,6 +3,8 @@
 import difflib
 import json
 import re
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -10,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from rlmkb.catalogue.annotations import fields_at
 from rlmkb.catalogue.fields import FORMS
 from rlmkb.catalogue.loading import AnyEntry
-from rlmkb.catalogue.problems import Edit, Problem
+from rlmkb.catalogue.problems import MOST, Edit, Problem, counter
 from rlmkb.catalogue.syntax import Mapping, Node, Scalar, Sequence, content, follow, plain_value
 from rlmkb.errors import nearest
 
@@ -30,6 +32,7 @@ _FORMS = {
     r"^[a-z0-9]+([.-][a-z0-9]+)*$": "lower-case letters and digits, parted by single hyphens or full stops",
 }
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+_LOOKED_AT = 10 * MOST  # errors of one file; with unions several can be about one place
 _SHOWN = 60  # characters of a value that a message repeats
 
 
@@ -48,9 +51,12 @@ def validated(tree: Mapping, schema: type[AnyEntry], path: str, stem: str) -> tu
     try:
         entry = schema.model_validate(content(tree))
     except ValidationError as report:
-        reports = [_Report(error, tree, schema) for error in report.errors(include_url=False)]
-        found = _merged([report for report in reports if not report.only_follows])
-        return None, [report.problem(path) for report in found]
+        errors = report.errors(include_url=False, include_input=False)
+        reports = (_Report(error, tree, schema) for error in errors[:_LOOKED_AT])
+        places = list(_by_place(report for report in reports if not report.only_follows).values())
+        found = [_merged(reports).problem(path) for reports in places[:MOST]]
+        more = max(0, len(places) - MOST) + max(0, len(errors) - _LOOKED_AT)
+        return None, found + ([counter(found[-1], more)] if more else [])
     if entry.id != stem:
         line, _ = follow(tree, ("id",))
         message = f"id is {entry.id!r}; allowed: the file's name, {stem!r}"
@@ -80,6 +86,7 @@ def alike(node: Scalar, text: str) -> str:
     return text if node.plain and not re.search(r"\s|:$", text) else quoted(text)
 
 
+@lru_cache(10_000)
 def misread(plain: str) -> bool:
     """Whether YAML 1.1 takes an unquoted word for something else than we do.
 
@@ -112,9 +119,13 @@ class _Report:
         if self.kind.startswith("union_tag"):
             self.where = (*self.where, self.context["discriminator"].strip("'"))
         self.line, self.node = follow(tree, self.where)
-        self.name = ".".join(map(str, self.where)) or "the file"
+        self.name = ".".join(_short(str(part)) for part in self.where) or "the file"
         self.tree, self.schema = tree, schema
-        self.allowed = self._allowed()
+
+    @cached_property
+    def allowed(self) -> str:
+        """What could stand there."""
+        return self._allowed()
 
     @property
     def only_follows(self) -> bool:
@@ -137,8 +148,9 @@ class _Report:
             return "V201", f"{self.name} is missing", _placeholder_line(key, fields.get(key)), None
         if self.kind == "extra_forbidden":
             known = list(fields_at(self.schema, self.where[:-1], self.tree))
-            present = _keys(follow(self.tree, self.where[:-1])[1])
-            close = difflib.get_close_matches(key, [name for name in known if name not in present], n=1, cutoff=0.5)
+            _, around = follow(self.tree, self.where[:-1])
+            free = [name for name in known if not (isinstance(around, Mapping) and around.get(name))]
+            close = difflib.get_close_matches(key, free, n=1, cutoff=0.5)
             write = _line(close[0], self.node) if close else None
             return "V202", f"{self.name} is not a known key; allowed: {nearest(key, known)}", write, None
         seen = " contradicts itself" if self._code() == "V207" else self._seen()
@@ -171,6 +183,8 @@ class _Report:
                 return " is a list"
             case Sequence(items=[]):
                 return " is an empty list"
+            case Sequence(items=items):
+                return f" is a list of {len(items):,}"
             case Mapping() if self.kind in _TYPES:
                 return " is a mapping of keys to values"
         return ""
@@ -188,9 +202,13 @@ class _Report:
             return _FORMS.get(pattern, f"text that matches {pattern}")
         if self.kind == "string_too_short":
             return "text that is not empty"
+        if self.kind == "string_too_long":
+            return f"at most {self.context['max_length']:,} characters"
         if self.kind == "too_short":
             least = self.context["min_length"]
             return f"a list of at least {least} item{'s' if least > 1 else ''}"
+        if self.kind == "too_long":
+            return f"a list of at most {self.context['max_length']} items"
         return self.text.removeprefix("Input should be ")
 
     def _choices(self) -> list[str]:
@@ -232,14 +250,21 @@ class _Report:
         return None, False
 
 
-def _merged(reports: list[_Report]) -> list[_Report]:
-    """One report for each place: the members of a union complain one by one."""
-    found: dict[tuple, _Report] = {}
+def _by_place(reports: Iterable[_Report]) -> dict[tuple, list[_Report]]:
+    """The reports about each place: the members of a union complain one by one."""
+    found: dict[tuple, list[_Report]] = {}
     for report in reports:
-        first = found.setdefault((report.where, report.kind == "missing"), report)
+        found.setdefault((report.where, report.kind == "missing"), []).append(report)
+    return found
+
+
+def _merged(reports: list[_Report]) -> _Report:
+    """The first report about a place, with what all of them allow."""
+    first = reports[0]
+    for report in reports[1:]:
         if report.allowed not in first.allowed:
             first.allowed += f", or {report.allowed}"
-    return list(found.values())
+    return first
 
 
 def _place(location: tuple, tree: Node, kind: str) -> tuple:
@@ -255,10 +280,6 @@ def _place(location: tuple, tree: Node, kind: str) -> tuple:
             continue
         where.append(part)
     return tuple(where)
-
-
-def _keys(node: Node | None) -> set[str]:
-    return {key.raw for key, _ in node.pairs} if isinstance(node, Mapping) else set()
 
 
 def _placeholder_line(key: str, field: Any) -> str | None:

@@ -44,9 +44,20 @@ def listed_text(kind: str, found: Sequence[Mapping[str, Any]]) -> str:
         rows = [[_SHORT[entry["features"][name]["state"]] for name in names] for entry in found]
     else:
         names = list(_COLUMNS[kind])
-        rows = [[_shown(_at(entry, key)) for key in _COLUMNS[kind].values()] for entry in found]
+        rows = [list(row_of(kind, entry).values()) for entry in found]
     body = [("id", *names), *((entry["id"], *row) for entry, row in zip(found, rows, strict=True))]
     return f"{columns(body)}\n\n{count}"
+
+
+def row_of(kind: str, entry: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of a kind's table and what an entry has there; frameworks are shown by their features.
+
+    Examples
+    --------
+    >>> row_of("features", {"id": "DP", "name": "Data parallelism", "group": "intra_model"})
+    {'name': 'Data parallelism', 'group': 'intra_model'}
+    """
+    return {name: _shown(_at(entry, key)) for name, key in _COLUMNS[kind].items()}
 
 
 def _at(entry: Mapping[str, Any], key: str) -> Any:

@@ -46,17 +46,13 @@ def expected(id):
 
 
 def test_every_published_shape_is_in_the_catalogue():
-    assert set(EXPECTED) == set(entries("architectures"))
+    assert set(EXPECTED) <= set(entries("architectures"))
     assert len(EXPECTED) == 99
 
 
 def test_every_entry_has_the_expected_counts():
-    wrong = {
-        id: counts(from_entry(entry))
-        for id, entry in entries("architectures").items()
-        if counts(from_entry(entry)) != expected(id)
-    }
-    assert wrong == {}
+    found = {id: counts(from_entry(entries("architectures")[id])) for id in EXPECTED}
+    assert {id: numbers for id, numbers in found.items() if numbers != expected(id)} == {}
 
 
 def test_every_published_checkpoint_has_the_expected_number_of_values():

@@ -1,6 +1,7 @@
 """2,000 damaged files: no traceback, and nothing accepted that an independent reader and validator would refuse."""
 
 import copy
+import functools
 import json
 import random
 import re
@@ -9,9 +10,12 @@ import jsonschema
 import pytest
 import yaml
 
-from rlmkb.catalogue import KINDS, check
+from rlmkb import catalogue
+from rlmkb.catalogue import KINDS
+from rlmkb.catalogue_rules import RULES
 from rlmkb.data import data_path
 
+check = functools.partial(catalogue.check, rules=RULES)
 SEED = 20261129
 BASES = {
     "frameworks": ("verl", "trl"), "models": ("phi-4-reasoning", "qwen3"), "hardware": ("b300-sxm-hgx-b300", "l4"),
@@ -23,13 +27,13 @@ NASTY = (
     *("&a ", "*a", "!!python/name:os.system ", "<<: ", "---\n", "...\n", "? ", "- ", ": ", "# ", "|", ">-"),
     *("no", "yes", "null", "~", "1.10", "12:30", "1_000", "0o17", "0x1F", "1e999", ".nan", "2024-02-05", "'", '"'),
     *("{", "}", "[", "]", "\\", "{a: {a: 1}}", "<script>alert(1)</script>", "javascript:alert(1)", "http://a.b"),
-    *("%YAML 1.1\n", "9" * 60),
+    *("%YAML 1.1\n", "%TAG ! x:\n", "9" * 60, "\u3164", "2099-01-01", "x" * 3000),
 )  # fmt: skip
 WRONG = (
     *(None, True, 0, -1, 1.5, 10**30, float("inf"), "", " ", "x", "no", "javascript:alert(1)"),
     *([], {}, ["x"], {"x": 1}, [[]]),
 )  # fmt: skip
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202e\u2028\u200b]")
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202e\u2028\u200b\u3164]")
 
 
 def damaged_text(text, draw):
@@ -125,6 +129,8 @@ def objections(path):
     yield from repeated_keys(node)
     content = truth_as_key(yaml.load(text, Loader=yaml.CSafeLoader))
     yield from (error.message for error in VALIDATORS[path.parent.name].iter_errors(content))
+    if text.startswith("%"):
+        yield "directive"
     if content.get("id") != path.stem:
         yield "id"
     if set(content.get("references", [])) - KEYS:

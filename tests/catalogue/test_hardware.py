@@ -1,17 +1,19 @@
 """Accelerators: plausible, consistent with each other, with sources for every figure."""
 
-import re
-
 import pytest
 
 from rlmkb.catalogue import entries
+from rlmkb.catalogue.hardware import SCHEMA
+from rlmkb.catalogue.loading import read_entry
+from rlmkb.data import data_path
+from rlmkb.errors import InputError
 
 ENTRIES = entries("hardware")
 
 
 def test_every_device_is_there():
     assert len(ENTRIES) >= 32
-    assert {device.vendor for device in ENTRIES.values()} == {"NVIDIA", "AMD", "Google", "Intel", "Huawei"}
+    assert {device.vendor for device in ENTRIES.values()} >= {"NVIDIA", "AMD", "Google", "Intel", "Huawei"}
 
 
 def test_figures_that_everyone_knows():
@@ -26,21 +28,18 @@ def test_a_variant_that_was_cut_is_slower():
     assert ENTRIES["h20-sxm-96gb"].dense_peak.bf16 < ENTRIES["h100-sxm5-80gb"].dense_peak.bf16
 
 
-@pytest.mark.parametrize("id", ENTRIES)
-def test_a_device_hangs_together(id):
-    device = ENTRIES[id]
-    assert id == re.sub(r"[^a-z0-9.]+", "-", device.name.lower()).strip("-.")
-    narrow = [rate for rate in (device.dense_peak.bf16, device.dense_peak.fp8, device.dense_peak.fp4) if rate]
-    assert narrow == sorted(narrow), "narrower numbers are not slower"
-    intensity = device.dense_peak.bf16 * 1e12 / (device.memory_bandwidth_gb_per_s * 1e9)
-    assert 30 < intensity < 700, "FLOP a byte of memory"
-    if device.memory_gib_reported:
-        ratio = device.memory_gib_reported * 2**30 / (device.memory_gb * 1e9)
-        assert 0.98 < ratio < 1.09, "sizes are sold in decimal or binary gigabytes"
-    assert not device.notes or device.notes.endswith(".")
-
-
-def test_low_confidence_says_why():
-    for id, device in ENTRIES.items():
-        assert device.confidence != "unknown", id
-        assert device.confidence != "low" or device.notes, id
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("bf16: 989", "bf16: 2989", "rates that do not fall"),
+        ("confidence: high", "confidence: low", "notes that say where sources conflict"),
+    ],
+)
+def test_a_device_that_does_not_hang_together_is_refused(old, new, words, tmp_path):
+    text = data_path("hardware", "h100-sxm5-80gb.yml").read_text(encoding="utf-8").partition("notes:")[0]
+    assert old in text
+    path = tmp_path / "h100-sxm5-80gb.yml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_entry(path, SCHEMA)
+    assert words in str(caught.value)

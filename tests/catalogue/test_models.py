@@ -1,6 +1,8 @@
 """Table X: all 41 rows, linked, classed by the paper's taxonomy, and corrected only with a source."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 
@@ -41,9 +43,26 @@ def test_the_printed_classes_are_kept_beside_ours():
     families = [model.row.family for model in IN_PAPER.values()]
     assert {family: families.count(family) for family in PRINTED} == PRINTED
     changed = {id for id, model in IN_PAPER.items() if model.signal.family != model.row.family}
-    assert changed == {"phi-4-reasoning", "kimi-k1.5", "qwen2-qwen2.5"}
+    assert changed >= {"phi-4-reasoning", "kimi-k1.5", "qwen2-qwen2.5"}
     for id in changed:
         assert "signal" in {correction.field for correction in IN_PAPER[id].corrections}
+
+
+def test_the_printed_access_and_scale_are_those_of_the_paper():
+    printed = csv.DictReader(Path(__file__).with_name("table_x.csv").read_text(encoding="utf-8").splitlines())
+    printed = {row["name"]: (row["access"], row["scale"]) for row in printed}
+    assert len(printed) == 41
+    assert {model.row.name: (model.row.access, model.row.scale) for model in IN_PAPER.values()} == printed
+
+
+def test_where_access_and_scale_differ_from_the_row_a_correction_says_so():
+    corrected = {
+        field: {id for id, model in IN_PAPER.items() if field in {one.field for one in model.corrections}}
+        for field in ("access", "scale")
+    }
+    assert corrected["access"] >= {"chatglm", "qwen2-qwen2.5", "rstar-math"}
+    assert corrected["scale"] >= {"chatglm", "phi-4", "gemini-1.x", "rstar-math"}
+    assert ENTRIES["rstar-math"].access == "unknown"
 
 
 def test_phi_4_reasoning_is_corrected():
@@ -51,20 +70,6 @@ def test_phi_4_reasoning_is_corrected():
     assert model.row.family == "dpo_like"
     assert model.signal.family == "grpo_like"
     assert set(model.signal.feedback) == {"distillation", "rlvr"}
-
-
-@pytest.mark.parametrize("id", ENTRIES)
-def test_an_id_is_the_name_in_lower_case_with_hyphens(id):
-    assert id == re.sub(r"[^a-z0-9.]+", "-", ENTRIES[id].name.lower()).strip("-.")
-
-
-@pytest.mark.parametrize("id", ENTRIES)
-def test_a_model_says_where_it_was_read(id):
-    model = ENTRIES[id]
-    assert model.references
-    assert len({source.url for source in model.evidence}) >= 1
-    assert model.signal.says.endswith(".")
-    assert model.system.endswith(".")
 
 
 def test_open_models_are_linked_to_their_shapes_where_there_are_some():
@@ -75,10 +80,6 @@ def test_open_models_are_linked_to_their_shapes_where_there_are_some():
     assert unlinked == set()
 
 
-def test_closed_models_have_no_licence():
-    assert {id for id, model in ENTRIES.items() if model.access == "closed" and model.license} == set()
-
-
 def test_a_class_that_differs_from_the_row_needs_a_correction(tmp_path):
     path = tmp_path / "gpt-4.yml"
     text = data_path("models", "gpt-4.yml").read_text(encoding="utf-8")
@@ -86,11 +87,16 @@ def test_a_class_that_differs_from_the_row_needs_a_correction(tmp_path):
     for old, new, words in (
         ("  family: ppo_like\n  feedback", "  family: dpo_like\n  feedback", "or a correction of signal"),
         ("in_paper: table_x", 'in_paper: "no"', "row for a model of table X"),
-        ("access: closed", "access: secret", "allowed: open_weights, closed, mixed"),
+        ("\naccess: closed", "\naccess: secret", "allowed: open_weights, closed, mixed"),
+        ("\naccess: closed", "\naccess: mixed", "access as in the row (Closed), or a correction of access"),
+        ("\naccess: closed", "\naccess: closed\nlicense: mit", "no license, or another access than closed"),
+        ("\nscale: ", "\nscale: 1.8B and others # ", "scale as in the row (Undisclosed), or a correction of scale"),
+        ("structure: undisclosed", "structure: dense", "structure as in the row (Undisclosed), or a correction of"),
+        ("  name: GPT-4\n", "  name: GPT-4V\n", 'row.name is "GPT-4V"; allowed: GPT-4, '),
         ("https://arxiv", "http://arxiv", "a link that starts with https://"),
         ("feedback: [rlhf, d_rlaif]", "feedback: []", "a list of at least 1 item"),
     ):
         path.write_text(text.replace(old, new), encoding="utf-8")
         assert path.read_text(encoding="utf-8") != text
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=re.escape(words)):
             read_entry(path, SCHEMA)

@@ -84,6 +84,19 @@ def test_publishing_waits_for_the_tests(flows):
     assert flows["publish.yml"][True] == {"push": {"branches": ["main"]}}
 
 
+def test_a_pull_request_that_runs_no_notebook_changes_nothing_that_notebooks_read(flows):
+    ignored = flows["test.yml"][True]["pull_request"]["paths-ignore"]
+    kinds = {path.split("/")[1] for path in ignored if path != "data/references.bib"}
+    assert set(ignored) == {f"data/{kind}/**" for kind in kinds} | {"data/references.bib"}
+    assert kinds == {"algorithms", "features", "frameworks", "models"}
+    sources = [path for path in (guards.ROOT / "rlmkb").rglob("*.py") if "catalogue" not in str(path)]
+    sources += (guards.ROOT / "book").rglob("*.ipynb")
+    read = {kind for path in sources for kind in re.findall(r'\bentry\(\\?"(\w+)', path.read_text(encoding="utf-8"))}
+    assert read == {"architectures", "hardware"}
+    steps = [step.get("run", "") for step in flows["catalogue.yml"]["jobs"]["check"]["steps"]]
+    assert steps[-3:] == [".venv/bin/rlmkb catalogue check", "make unit", "make book"]
+
+
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [

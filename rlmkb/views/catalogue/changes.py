@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from rlmkb.catalogue.frameworks import Framework
 from rlmkb.catalogue.models import Model
 from rlmkb.views.catalogue.models import FAMILIES
-from rlmkb.views.catalogue.states import CENTRES
+from rlmkb.views.catalogue.states import centric
 from rlmkb.views.catalogue.text import To, external, internal, items, page_of, paragraph, small
 
 PAPER = "2026-08"  # the month of besta2026performance on arXiv
@@ -31,7 +31,7 @@ def releases_since_html(frameworks: Mapping[str, Framework], to: To) -> str:
 def newer_frameworks_html(frameworks: Mapping[str, Framework], to: To) -> str:
     """Frameworks that neither table XI nor the text names."""
     lines = [
-        f"{internal(to(page_of(one.id)), one.name)}, {CENTRES[one.centre].lower()}-centric. "
+        f"{internal(to(page_of(one.id)), one.name)}, {centric(one.centre).lower()}. "
         f"{small(escape(one.description))}"
         for one in frameworks.values()
         if one.in_paper == "no"

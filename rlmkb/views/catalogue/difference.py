@@ -5,6 +5,7 @@
 Both are folders `data`. Entries that cannot be read are named, and the rest is still shown.
 """
 
+import functools
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,9 @@ from rlmkb.catalogue.features import FEATURES
 from rlmkb.errors import InputError
 from rlmkb.views.catalogue.states import LOOKS, short_name
 from rlmkb.views.catalogue.text import markdown, number_of
+from rlmkb.views.catalogue_text import row_of
 
+_WORDS = {"unknown": "unknown"}  # its symbol is its short form
 SYMBOLS = {"yes": "●", "partial": "◐", "no": "○", "unknown": "?", "not_applicable": "–"}
 _ADDRESS = re.compile(r"https://[!#-;=?-~]+")
 MOST = 60  # problems that are listed
@@ -47,8 +50,9 @@ def difference(before: Path, after: Path) -> str:
 def _checked(folder: Path) -> str:
     """What the check says, the problems that must be mended first."""
     from rlmkb.catalogue import check
+    from rlmkb.catalogue_rules import RULES
 
-    report = check([folder])
+    report = check([folder], rules=RULES)
     lines = [f"- **{problem.code}** {markdown(str(problem))}" for problem in (*report.must_fix, *report.advice)]
     title = "The check passes" if report.passed else f"{number_of(len(report.must_fix), 'problem')} to mend"
     advice = f", {number_of(len(report.advice), 'piece', 'pieces')} of advice" if report.advice else ""
@@ -74,8 +78,7 @@ def _entry(kind: str, old: Path, new: Path) -> str:
     if isinstance(found[1], str):
         return f"{title}\n\nCannot be read: {markdown(found[1])}"
     records = [entry if isinstance(entry, dict) else {} for entry in found]
-    body = _framework(*records) if kind == "frameworks" else []
-    return "\n\n".join([title, *body, _fields(*map(_flat, records))])
+    return "\n\n".join([title, *_rows(kind, *records), _fields(*map(_flat, records))])
 
 
 def _read(kind: str, path: Path) -> Mapping[str, Any] | str | None:
@@ -90,16 +93,20 @@ def _read(kind: str, path: Path) -> Mapping[str, Any] | str | None:
         return str(error)
 
 
-def _framework(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """The row of the matrix, before and after."""
-    rows = [f"| {name} | {_states(record)} |" for name, record in (("before", old), ("after", new)) if record]
-    head = "| | " + " | ".join(map(short_name, FEATURES)) + " |"
-    return ["\n".join([head, "| --- " * (len(FEATURES) + 1) + "|", *rows])] if rows else []
+def _rows(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The row of the kind's table, before and after."""
+    shown = _states if kind == "frameworks" else functools.partial(row_of, kind)
+    found = [(name, shown(record)) for name, record in (("before", old), ("after", new)) if record]
+    if not found:
+        return []
+    columns = ["", *map(markdown, found[0][1])]
+    rows = [[name, *map(markdown, row.values())] for name, row in found]
+    return ["\n".join(f"| {' | '.join(cells)} |" for cells in [columns, ["---"] * len(columns), *rows])]
 
 
-def _states(record: Mapping[str, Any]) -> str:
-    states = [record["features"][feature]["state"] for feature in FEATURES]
-    return " | ".join(f"{SYMBOLS[state]} {LOOKS[state].short}" for state in states)
+def _states(record: Mapping[str, Any]) -> dict[str, str]:
+    states = {short_name(feature): record["features"][feature]["state"] for feature in FEATURES}
+    return {name: f"{SYMBOLS[state]} {_WORDS.get(state, LOOKS[state].short)}" for name, state in states.items()}
 
 
 def _flat(value: Any, key: str = "") -> dict[str, str]:

@@ -9,7 +9,7 @@ from rlmkb.catalogue.frameworks import Framework
 from rlmkb.views.catalogue.counts import Frameworks, who
 from rlmkb.views.catalogue.framework import in_short
 from rlmkb.views.catalogue.query import Query
-from rlmkb.views.catalogue.states import CENTRES, GROUPS, STATUS, SUPPORT, short_name
+from rlmkb.views.catalogue.states import CENTRES, GROUPS, STATUS, SUPPORT, UNCLASSED, short_name
 from rlmkb.views.catalogue.text import To, internal, items, page_of, paragraph
 
 FINDER = "book/catalogue/choose"
@@ -75,7 +75,7 @@ def _row(framework: Framework, to: To) -> str:
     about = "" if framework.status == "active" else f'<span class="rl-small">{STATUS[framework.status]}</span>'
     return (
         f'<tr{told}><th scope="row">{internal(to(page_of(framework.id)), framework.name)}{about}</th>'
-        f"<td>{CENTRES[framework.centre]}</td><td>{escape(framework.license or '–')}</td>"
+        f"<td>{CENTRES.get(framework.centre, UNCLASSED)}</td><td>{escape(framework.license or '–')}</td>"
         f'<td class="rl-asked">{in_short(framework)}</td></tr>'
     )
 

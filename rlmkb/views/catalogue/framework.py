@@ -7,7 +7,16 @@ from urllib.parse import quote
 from rlmkb.catalogue.features import FEATURES, Feature
 from rlmkb.catalogue.frameworks import STATES, Framework
 from rlmkb.views.catalogue.evidence import cell_html
-from rlmkb.views.catalogue.states import CENTRE_SAYS, CENTRES, CLASSED_IN_PAPER, GROUPS, LOOKS, STATUS, short_name
+from rlmkb.views.catalogue.states import (
+    CENTRE_SAYS,
+    CLASSED_IN_PAPER,
+    GROUPS,
+    LOOKS,
+    STATUS,
+    UNCLASSED,
+    centric,
+    short_name,
+)
 from rlmkb.views.catalogue.text import To, external, internal, items, markdown, page_of, paragraph, small
 
 
@@ -60,8 +69,9 @@ def facts_html(framework: Framework, to: To) -> str:
     code = framework.repository
     backends = framework.backends
     ours = "" if framework.id in CLASSED_IN_PAPER else " The paper does not class it; this is our reading."
+    classed = framework.centre in CENTRE_SAYS
     facts = {
-        "Class": f"{CENTRES[framework.centre]}-centric: {CENTRE_SAYS[framework.centre]}.{ours}",
+        "Class": f"{centric(framework.centre)}: {CENTRE_SAYS[framework.centre]}.{ours}" if classed else UNCLASSED,
         "Made by": escape(framework.organisation),
         "Code": external(code, code.removeprefix("https://")) if code else escape(framework.no_repository or ""),
         "Licence": escape(framework.license or ""),

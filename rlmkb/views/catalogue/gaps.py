@@ -10,7 +10,7 @@ from rlmkb.views.catalogue.evidence import evidence_html
 from rlmkb.views.catalogue.finder import FINDER
 from rlmkb.views.catalogue.live import Cell, Column, Facet, Row, live_table_html
 from rlmkb.views.catalogue.query import Query
-from rlmkb.views.catalogue.states import CENTRES, LOOKS, SUPPORT, short_name, state_html
+from rlmkb.views.catalogue.states import CENTRES, LOOKS, SUPPORT, centres, centric, short_name, state_html
 from rlmkb.views.catalogue.text import To, external, internal, items, number_of, page_of, paragraph, percent, small
 from rlmkb.views.markup import Html, table_html
 
@@ -92,7 +92,7 @@ def coverage_html(frameworks: Frameworks, to: To) -> str:
     ]
     rows = [_coverage_row(one, to) for one in sorted(frameworks.values(), key=lambda one: one.name.casefold())]
     facets = (
-        Facet("class", "Class", CENTRES),
+        Facet("class", "Class", centres(one.centre for one in frameworks.values())),
         Facet("code", "Code", {"public": "public", "none": "none"}),
         Facet("age", "Release", {"behind": "newer than the check", "current": "not newer"}),
     )
@@ -193,5 +193,5 @@ def classes_html(frameworks: Frameworks, features: Mapping[str, Feature]) -> str
         ]
         for id in FEATURES
     ]
-    columns = ["Feature", *(f"{CENTRES[centre]}-centric ({len(part)})" for centre, part in classes.items())]
+    columns = ["Feature", *(f"{centric(centre)} ({len(part)})" for centre, part in classes.items())]
     return table_html(columns, rows, name="Features by class: how many frameworks do it fully")

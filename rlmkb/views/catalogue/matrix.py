@@ -8,7 +8,7 @@ from rlmkb.catalogue.features import FEATURES, Feature
 from rlmkb.catalogue.frameworks import Framework
 from rlmkb.views.catalogue.evidence import cell_html
 from rlmkb.views.catalogue.live import Cell, Column, Facet, Row, live_table_html
-from rlmkb.views.catalogue.states import CENTRES, GROUPS, IN_PAPER, LOOKS, STATUS_SHORT, short_name
+from rlmkb.views.catalogue.states import GROUPS, IN_PAPER, LOOKS, STATUS_SHORT, centres, centric, short_name
 from rlmkb.views.catalogue.text import To, internal, items, page_of, paragraph, small
 
 CODE = {"public": "public", "none": "none"}
@@ -21,9 +21,10 @@ def matrix_html(frameworks: Mapping[str, Framework], features: Mapping[str, Feat
         *(Column(short_name(id), features[id].name, GROUPS[features[id].group], key=id) for id in FEATURES),
         Column("Remark of the paper, in our words"),
     ]
-    rows = [matrix_row(framework, to) for centre in CENTRES for framework in _of(frameworks, centre)]
+    classes = centres(one.centre for one in frameworks.values())
+    rows = [matrix_row(framework, to) for centre in classes for framework in _of(frameworks, centre)]
     facets = (
-        Facet("class", "Class", CENTRES),
+        Facet("class", "Class", classes),
         Facet("paper", "In the paper", IN_PAPER),
         Facet("code", "Code", CODE),
     )
@@ -53,7 +54,7 @@ def matrix_row(framework: Framework, to: To) -> Row:
     }
     remark = Cell(f'<span class="rl-prose">{escape(framework.remark or "")}</span>')
     cells = [Cell(name + about, framework.name.casefold()), *states, remark]
-    return Row(cells, facets, group=f"{CENTRES[framework.centre]}-centric")
+    return Row(cells, facets, group=centric(framework.centre))
 
 
 def evidence_script(frameworks: Mapping[str, Framework]) -> str:

@@ -1,5 +1,6 @@
 """How the state of a cell looks: a symbol, drawn by the stylesheet, and a word. Never a colour alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -29,6 +30,7 @@ CENTRES = {
     "orchestrator": "Orchestrator",
     "scheduling": "Scheduling",
 }
+UNCLASSED = "Not classed yet"
 CENTRE_SAYS = {
     "library": "trains with data parallelism and sharding, and leaves the schedule of models to the user",
     "orchestrator": "treats the loop as a dataflow of roles, each placed and laid out on its own",
@@ -64,9 +66,38 @@ STATUS = {
     "dormant": "no commit for half a year",
     "archived": "archived",
     "paper_only": "no public code",
+    "unknown": "unknown",
 }
-STATUS_SHORT = {"maintenance": "maintained only", "dormant": "dormant", "archived": "archived", "paper_only": "no code"}
+STATUS_SHORT = {
+    "maintenance": "maintained only",
+    "dormant": "dormant",
+    "archived": "archived",
+    "paper_only": "no code",
+    "unknown": "status unknown",
+}
 GROUPS = {"intra_model": "Intra-model parallelism", "inter_model": "Inter-model parallelism"}
+
+
+def centric(centre: str) -> str:
+    """A class of section VI-B in words.
+
+    Examples
+    --------
+    >>> centric("library"), centric("unknown")
+    ('Library-centric', 'Not classed yet')
+    """
+    return f"{CENTRES[centre]}-centric" if centre in CENTRES else UNCLASSED
+
+
+def centres(found: Iterable[str]) -> dict[str, str]:
+    """The classes for a list to choose from, `unknown` only where it occurs.
+
+    Examples
+    --------
+    >>> list(centres(["library"])), centres(["unknown"])["unknown"]
+    (['library', 'orchestrator', 'scheduling'], 'Not classed yet')
+    """
+    return CENTRES | ({"unknown": UNCLASSED} if "unknown" in found else {})
 
 
 def short_name(feature: str) -> str:

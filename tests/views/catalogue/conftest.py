@@ -4,7 +4,7 @@ import pytest
 
 from rlmkb.catalogue import entry
 from rlmkb.catalogue.features import FEATURES
-from rlmkb.catalogue.frameworks import Cells, Framework
+from rlmkb.catalogue.frameworks import Cells, Framework, Release
 
 HOSTILE = (
     '<script>hacked = 1</script><img src=x onerror="hacked = 1"> "\'> {{x}} `a` $b$ [c](javascript:hacked) </table>'
@@ -12,7 +12,7 @@ HOSTILE = (
 
 
 def hostile_framework() -> Framework:
-    """An entry that the schema accepts."""
+    """An entry that the schema accepts, with hostile text even where the schema asks for known words."""
     evidence = {
         "url": f"https://github.com/a/b/blob/{'0' * 40}/<script>.py#L1-L2".replace("<", "%3C").replace(">", "%3E"),
         "section": HOSTILE,
@@ -25,7 +25,7 @@ def hostile_framework() -> Framework:
         "evidence": [evidence],
         "verified": {"on": "2026-11-29", "version": HOSTILE},
     }
-    return Framework.model_validate(
+    accepted = Framework.model_validate(
         {
             "id": "hostile",
             "name": HOSTILE,
@@ -33,17 +33,18 @@ def hostile_framework() -> Framework:
             "organisation": HOSTILE,
             "repository": None,
             "no_repository": HOSTILE,
-            "license": HOSTILE,
+            "license": None,
             "centre": "library",
-            "in_paper": "table_xi",
-            "remark": HOSTILE,
-            "status": "active",
-            "releases": [{"version": HOSTILE, "date": "2026-09-01", "notes": "https://example.org/?a=1&b=2"}],
+            "in_paper": "no",
+            "status": "unknown",
             "backends": {"training": [HOSTILE], "rollout": [HOSTILE]},
             "algorithms": [HOSTILE],
             "features": dict.fromkeys(FEATURES, cell),
         }
     )
+    release = Release(version=HOSTILE, date="2026-09-01", notes="https://example.org/?a=1&b=2")
+    words = {"license": HOSTILE, "in_paper": "table_xi", "remark": HOSTILE, "status": "active", "releases": (release,)}
+    return accepted.model_copy(update=words)
 
 
 @pytest.fixture(scope="session")

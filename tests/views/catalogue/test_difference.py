@@ -45,6 +45,41 @@ def test_a_changed_cell_is_shown_before_and_after(folders):
     assert "| features\\.Z2\\.state | yes | partial |" in found
 
 
+def test_an_unknown_is_a_symbol_and_a_word(folders):
+    path = folders[1] / "frameworks" / NAME
+    text = path.read_text(encoding="utf-8")
+    start, end = text.index("  Z2:\n"), text.index("  Z3:\n")
+    path.write_text(f"{text[:start]}  Z2: {{state: unknown}}\n{text[end:]}", encoding="utf-8")
+    after = next(line for line in difference(*folders).splitlines() if line.startswith("| after |"))
+    assert "| ? unknown |" in unescape(MarkdownIt().renderInline(after))
+    assert "? ?" not in after
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "old", "new", "columns", "before", "after"),
+    [
+        ("models", "glm-4.5", "structure: moe", "structure: dense", "structure", "moe", "dense"),
+        ("hardware", "l4", "memory_gb: 24", "memory_gb: 48", "memory, GB", "24", "48"),
+        ("algorithms", "simpo", "family: dpo", "family: ppo", "family", "dpo", "ppo"),
+        ("architectures", "phi-4-14b", "max_context: 16384", "max_context: 32768", "layers", "40", "40"),
+        ("features", "DP", "name: Data parallelism", "name: Data", "name", "Data parallelism", "Data"),
+    ],
+)
+def test_every_kind_has_a_row_before_and_after(kind, name, old, new, columns, before, after, tmp_path):
+    text = data_path(kind, f"{name}.yml").read_text(encoding="utf-8")
+    assert old in text
+    for folder, content in (("before", text), ("after", text.replace(old, new, 1))):
+        path = tmp_path / folder / kind / f"{name}.yml"
+        path.parent.mkdir(parents=True)
+        path.write_text(content, encoding="utf-8")
+    html = MarkdownIt().enable("table").render(difference(tmp_path / "before", tmp_path / "after"))
+    table = unescape(html[html.index("<table>") : html.index("</table>")])
+    names = re.findall(r"<th>(.*)</th>", table)
+    rows = [re.findall(r"<td>(.*)</td>", row) for row in table.split("<tr>")[2:]]
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    assert [(row[""], row[columns]) for row in found] == [("before", before), ("after", after)]
+
+
 def test_an_added_an_unreadable_and_a_removed_entry(folders):
     edit(folders[1], "id: deepspeed-chat", "id: [")
     broken = difference(*folders)

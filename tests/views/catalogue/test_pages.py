@@ -17,6 +17,7 @@ from rlmkb.views.catalogue import (
     changes,
     charts,
     contribute,
+    finder,
     framework,
     gaps,
     matrix,
@@ -53,6 +54,22 @@ def test_the_matrix_has_every_cell_and_the_script_its_content():
     assert [shown.index(f"{word}-centric") for word in states.CENTRES.values()] == sorted(
         shown.index(f"{word}-centric") for word in states.CENTRES.values()
     )
+
+
+def test_what_is_not_classed_yet_is_shown_and_offered_only_where_it_occurs():
+    known = {id: one for id, one in entries("frameworks").items() if one.centre != "unknown"}
+    assert states.UNCLASSED not in matrix.matrix_html(known, entries("features"), to)
+    new = made("verl", {}).model_copy(update={"id": "new", "centre": "unknown", "status": "unknown", "in_paper": "no"})
+    found = known | {"new": new}
+    for shown in (
+        matrix.matrix_html(found, entries("features"), to),
+        gaps.coverage_html(found, to),
+        finder.finder_html(found, entries("features"), to),
+        framework.facts_html(new, to),
+    ):
+        assert states.UNCLASSED in shown
+    assert states.UNCLASSED.lower() in changes.newer_frameworks_html(found, to)
+    assert states.STATUS_SHORT["unknown"] in matrix.matrix_html(found, entries("features"), to)
 
 
 def test_a_cell_shows_state_note_source_and_check():
