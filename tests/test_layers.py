@@ -17,7 +17,7 @@ LAYERS = (
     ("data", "notation"),
     ("catalogue", "measurements", "theory"),
     ("architecture", "simulation", "verification"),
-    ("algorithms", "catalogue_tables", "iteration_cost"),
+    ("algorithms", "catalogue_rules", "catalogue_tables", "iteration_cost"),
     ("views",),
     ("api", "cli_catalogue"),
     ("cli",),
