@@ -8,9 +8,10 @@ from rlmkb.theory.cells import Cell, CostTable
 from rlmkb.theory.values import CUTS
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import Html, chip, math_html, table_html, text_html
+from rlmkb.views.panel.chart import chart_html, facets
 from rlmkb.views.panel.inputs import EXPERTS, SHAPE, START_ARCHITECTURE, WORKLOADS, Field, fields, shapes
 from rlmkb.views.panel.program import program, symbols
-from rlmkb.views.tables import row_name
+from rlmkb.views.tables import TOGETHER, row_name
 
 # what the second column of values is called
 SECOND = {"honest": "Honest value", "worst": "Worst rank"}
@@ -50,18 +51,19 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
     formulas = [cell.formula for cell in cells]
     second = [cell.honest or cell.worst for cell in cells]
     needed = symbols([*formulas, *filter(None, second)])
-    asked = fields(needed)
+    asked, drawn = fields(needed), facets(cells)
     data = {
         "id": id,
         "needs": needed,
         "fields": [[field.name, field.start, field.slider_end] for field in asked],
         "cuts": {degree: cut for degree, cut in CUTS.items() if degree in needed},
         "roles": [role.suffix for role in ROLES if f"L_{role.suffix}" in needed],
+        "chart": list(drawn.values()),
     }
     return (
         f'<section class="rl-panel" id="panel-{id}" aria-labelledby="panel-{id}-title">'
         f'<p class="rl-panel-title" id="panel-{id}-title">{text_html(title)}</p>'
-        f"{form_html(id, asked, data['roles'])}{_table(cells)}"
+        f"{form_html(id, asked, data['roles'])}{chart_html(id, list(drawn))}{_table(cells)}"
         f"<script>(window.rlmkbPanels??={{}})[{literal(id)}]=Object.assign({literal(data)},"
         f"{{first:{program(formulas)},second:{_second(second)}}});</script></section>"
     )
@@ -142,7 +144,7 @@ def _table(cells: tuple[Cell, ...]) -> str:
 
 def _heading(cell: Cell) -> Html:
     known = cell.stage in tuple(Stage)
-    stage = chip(cell.stage) if known else Html(text_html(cell.stage or ""))
+    stage = chip(cell.stage) if known else Html(text_html(TOGETHER.get(cell.stage or "", cell.stage or "")))
     what = "" if cell.scope or cell.stage else text_html(cell.formula.meaning)
     unit = text_html(f"{cell.formula.unit} per {cell.formula.per}")
     return Html(f'{chip(cell.formula.quantity.value).text} {stage.text}{what} <span class="rl-unit">{unit}</span>')
@@ -151,7 +153,7 @@ def _heading(cell: Cell) -> Html:
 def _row(place: int, cell: Cell, extra: str | None) -> list:
     label = Html(text_html(row_name(cell)) if cell.stage or cell.scope else math_html(cell.formula.left))
     second = getattr(cell, extra) if extra else None
-    outputs = [Html(f'<output data-cell="{place}"></output><span class="rl-panel-bar" data-bar="{place}"></span>')]
+    outputs = [Html(f'<output data-cell="{place}"></output>')]
     if extra:
         outputs.append(Html(f'<output data-second="{place}"></output>') if second else None)
     return [label, *outputs, Html(math_html(cell.formula.latex)) if cell.formula.expr != 0 else None]
