@@ -31,9 +31,7 @@ def facets(cells: Sequence[Cell]) -> dict[str, list[Facet]]:
         name = formula.meaning if cell.model else TOGETHER.get(cell.stage or "", cell.stage or "")
         facet = found.setdefault(name, {}).setdefault((formula.quantity.value, formula.unit), [])
         facet.append((*_bar(cell), place))
-    several = {
-        name: [(*of, bars) for of, bars in parts.items() if len(bars) > 1] for name, parts in found.items()
-    }
+    several = {name: [(*of, bars) for of, bars in parts.items() if len(bars) > 1] for name, parts in found.items()}
     return {name: parts for name, parts in several.items() if parts}
 
 
@@ -51,9 +49,11 @@ def chart_html(id: str, choices: Sequence[str] = ()) -> str:
     if len(choices) > 1:
         key = f"panel-{id}-chart"
         options = "".join(f"<option>{text_html(name[:1].upper() + name[1:])}</option>" for name in choices)
-        choice = f'<span class="rl-facet-choice"><label for="{key}">Chart</label><select id="{key}">{options}</select></span>'
+        label = f'<label for="{key}">Chart</label>'
+        choice = f'<span class="rl-facet-choice">{label}<select id="{key}">{options}</select></span>'
     return (
         f'<figure class="rl-facets" hidden><figcaption>{choice}'
         '<span class="rl-facet-key">value at the start</span></figcaption>'
-        '<div data-facets role="img" aria-label="Bars of the values; the table below has them as numbers"></div></figure>'
+        '<div data-facets role="img" aria-label="Bars of the values; the table below has them as numbers"></div>'
+        "</figure>"
     )

@@ -1,7 +1,5 @@
 """A cost table that the reader can change: fields, presets, and every cell with its value."""
 
-from collections.abc import Mapping
-
 from rlmkb.errors import InputError
 from rlmkb.notation import Role, Stage
 from rlmkb.theory.cells import Cell, CostTable
@@ -157,16 +155,3 @@ def _row(place: int, cell: Cell, extra: str | None) -> list:
     if extra:
         outputs.append(Html(f'<output data-second="{place}"></output>') if second else None)
     return [label, *outputs, Html(math_html(cell.formula.latex)) if cell.formula.expr != 0 else None]
-
-
-def points(needed: tuple[str, ...], values: Mapping[str, int]) -> dict[str, int]:
-    """A point for a program from bare values: what the page's script does, for tests.
-
-    Examples
-    --------
-    >>> points(("L_pi", "m"), {"L": 3, "S": 1, "T": 2})
-    {'L_pi': 3, 'm': 3}
-    """
-    from rlmkb.theory.values import resolve
-
-    return resolve(values, needed)
