@@ -139,7 +139,7 @@ window.checks = (() => {
   const covered = () => all("article .rl-table, article .pst-scrollable-table-container")
     .filter((place) => place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight)
     .flatMap((place) => {
-      const stops = [...place.querySelectorAll("a[href], button")].filter((node) => node.getClientRects().length);
+      const stops = [...place.querySelectorAll("a[href], button")].filter((node) => node.checkVisibility());
       place.scrollTo(place.scrollWidth, place.scrollHeight);
       const found = stops.reverse().filter((node) => {
         node.focus();

@@ -57,6 +57,7 @@ def test_what_the_search_found_opens_without_a_fault(visit, place):
     seen = visit("search", query="q=prefill")
     found = seen.page.locator("#search-results li a").nth(place)
     found.wait_for(timeout=10_000)
+    seen.page.wait_for_load_state("networkidle")  # leaving would cancel the requests for what the pages say
     found.click()
     seen.page.wait_for_url("**/book/**")
     seen.page.wait_for_load_state("load")
