@@ -27,6 +27,7 @@ from rlmkb.errors import InputError
 # A script is loaded only by pages whose HTML contains its mark.
 PAGE_SCRIPTS = {
     "vl-chart": "charts.js",
+    "rl-facets": "panel-chart.js",  # before panel.js, which calls it
     "rl-panel": "panel.js",
     "rl-live": "live-table.js",
     "rl-matrix": "matrix.js",

@@ -32,6 +32,10 @@ MENDED = [
     # a column without a name has no heading
     (re.compile(r"<th[^>]*>(?:<p></p>)?</th>"), '<td class="head"></td>'),
 ]
+# docutils says this as well as the theme
+VIEWPORT = re.compile(r'<meta name="viewport"[^>]*/>\s*')
+# Sphinx's script that marks what was searched for fails on the words of a drawing; only the search itself needs it.
+MARKER = "sphinx_highlight.js"
 # Marks around code that change nothing in its look, and are up to a third of a page.
 SPARED = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
 
@@ -66,7 +70,9 @@ def add_frame(app: Any, page: str, templatename: str, context: dict, doctree: no
         if button.get("label") == "source-issues-button":
             button["url"] = foot["issue"]
     shown = preview(app, words(app.env.titles[page]), page_address(app, page), doctree)
-    context["metatags"] = f"{context.get('metatags', '')}\n{pub.meta_html(shown)}"
+    context["metatags"] = f"{VIEWPORT.sub('', context.get('metatags', ''))}\n{pub.meta_html(shown)}"
+    scripts = context["script_files"]
+    scripts[:] = [script for script in scripts if not str(script.filename).endswith(MARKER)]
     for mark, script in PAGE_SCRIPTS.items():
         if mark in context["body"]:
             app.add_js_file(script, loading_method="defer")

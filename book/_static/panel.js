@@ -17,6 +17,8 @@ function logGammaRatio(upper, lower) {
 
 const rlmkbPanel = (() => {
   const DIMENSIONS = ["L", "d", "d_ff", "h"];
+  const QUANTITIES = [["work", "FLOP"], ["depth", "steps"], ["memory", "elements"]]; // of the calculator
+  const WHOLE = "the whole iteration";
 
   // One value for each symbol that a panel needs: a role's own, else the bare one; m is S + T.
   function point(panel, values) {
@@ -76,7 +78,6 @@ const rlmkbPanel = (() => {
     const presets = new Map([...form.querySelectorAll("select[data-preset]")].map((one) => [one.dataset.preset, one]));
     const outputs = [...section.querySelectorAll("output[data-cell]")].map((one) => [one, Number(one.dataset.cell)]);
     const seconds = [...section.querySelectorAll("output[data-second]")].map((one) => [one, Number(one.dataset.second)]);
-    const bars = [...section.querySelectorAll("[data-bar]")].map((one) => [one, Number(one.dataset.bar)]);
     const choices = new Map([...form.querySelectorAll("select[data-choice]")].map((one) => [one.dataset.choice, one]));
     const result = section.querySelector("[data-result]");
     const chosen = () => `${choices.get("algorithm")?.value}/${choices.get("configuration")?.value}`;
@@ -85,6 +86,23 @@ const rlmkbPanel = (() => {
     for (const [name, select] of presets) {
       const names = name === "workload" ? offered.workloads.map(([id, title]) => [id, title]) : Object.keys(offered.shapes).map((id) => [id, id]);
       for (const [id, title] of names) select.add(new Option(title, id));
+    }
+
+    // the sizes that a preset gives to the panel's own fields
+    function sizes(name, id) {
+      const given = name === "shape"
+        ? Object.entries(offered.shapes[id] ?? {}).map(([place, size]) => [offered.names[place], size])
+        : Object.entries(offered.workloads.find(([one]) => one === id)?.[2] ?? {});
+      return given.filter(([symbol]) => inputs.has(symbol));
+    }
+    // a preset is named only while the fields hold its sizes
+    function settle() {
+      for (const kind of ["shape", "workload"]) {
+        const select = presets.get(kind);
+        if (!select?.value) continue;
+        const fits = sizes(kind, select.value).every(([symbol, size]) => Number(inputs.get(symbol).value) === size);
+        if (!fits) select.value = "";
+      }
     }
 
     function values() {
@@ -100,13 +118,17 @@ const rlmkbPanel = (() => {
     function render() {
       const now = values();
       const problem = wrong(panel, now);
-      message.textContent = problem;
       for (const [name, input] of inputs) {
         const bad = !Number.isInteger(now[name]) || now[name] < 1;
-        input.toggleAttribute("aria-invalid", bad);
-        if (!bad) sliders.get(name).value = toSlider(now[name], ends.get(name));
+        input.setAttribute("aria-invalid", bad);
+        if (bad) continue;
+        const slider = sliders.get(name), unit = input.parentElement.querySelector(".rl-unit").textContent;
+        slider.value = toSlider(now[name], ends.get(name));
+        slider.setAttribute("aria-valuetext", `${shown(now[name])} ${unit}`);
       }
       const found = problem ? null : compute(panel, now, chosen());
+      const large = found && ![...found.first, ...found.second].every(Number.isFinite);
+      message.textContent = large ? "These sizes are too large: some values exceed 10³⁰⁸." : problem;
       if (result) drawResult(found);
       for (const [output, place] of outputs) {
         output.value = found ? shown(found.first[place]) : "–";
@@ -118,7 +140,7 @@ const rlmkbPanel = (() => {
         output.value = found ? (same ? "" : shown(value)) : "–";
         output.dataset.value = found ? value : "";
       }
-      if (found) drawBars(found.first);
+      drawChart(found);
     }
 
     // the calculator's rows change with algorithm and configuration
@@ -132,29 +154,19 @@ const rlmkbPanel = (() => {
         const select = presets.get(`shape_${role}`);
         select.parentElement.hidden = !needs.includes(`L_${role}`);
       }
-      const stageWork = stages.slice(0, -1).map((_, place) => found?.first[3 * place]);
-      const work = stageWork.reduce((sum, one) => sum + one, 0);
-      result.replaceChildren(...stages.map((stage, place) => {
-        const last = place === stages.length - 1;
+      result.replaceChildren(...[...byStage(stages, found?.first)].map(([stage, costs]) => {
         const row = document.createElement("tr");
         const head = document.createElement("th");
         head.scope = "row";
-        head.textContent = last ? "whole iteration" : stage;
-        const values = last ? [work, found?.first[3 * place], null] : [0, 1, 2].map((one) => found?.first[3 * place + one]);
-        row.append(head, ...values.map((value, column) => {
+        head.textContent = stage;
+        row.append(head, ...costs.map((cost) => {
           const cell = document.createElement("td");
           cell.className = "num";
-          if (value === null) return cell;
+          if (cost === null) return cell;
           const output = document.createElement("output");
-          output.value = found ? shown(value) : "–";
-          output.dataset.value = found ? value : "";
+          output.value = found ? shown(cost) : "–";
+          output.dataset.value = found ? cost : "";
           cell.append(output);
-          if (column === 0 && found && !last) {
-            const bar = document.createElement("span");
-            bar.className = "rl-panel-bar";
-            bar.style.setProperty("--share", value / work);
-            cell.append(bar);
-          }
           return cell;
         }));
         return row;
@@ -162,60 +174,76 @@ const rlmkbPanel = (() => {
       section.querySelector("[data-notes]").textContent = notes.join(" ");
     }
 
-    // within a group, bars compare with its largest value
-    function drawBars(all) {
-      const largest = new Map();
-      for (const [bar, place] of bars) {
-        const group = bar.closest("tbody");
-        largest.set(group, Math.max(largest.get(group) ?? 0, all[place]));
+    // [work, depth, memory] by the calculator's stages and for the whole, from all that its program returns
+    function byStage(stages, all) {
+      const rows = new Map(stages.slice(0, -1).map((stage, place) => [stage, [0, 1, 2].map((one) => all?.[3 * place + one])]));
+      const work = [...rows.values()].reduce((sum, [one]) => sum + one, 0);
+      if (!rows.has(WHOLE)) rows.set(WHOLE, [work, all?.at(-1), null]);
+      return rows;
+    }
+
+    // the chart compares with what the panel shows at first
+    const figure = section.querySelector(".rl-facets"), grouped = figure.querySelector("select");
+    let begun = null;
+    function drawChart(found) {
+      if (!result) {
+        begun ??= found?.first;
+        rlmkbFacets.draw(figure, panel.chart[grouped?.selectedIndex ?? 0].map(([quantity, unit, rows]) => [
+          quantity, unit, rows.map(([label, colour, place]) => ({ label, colour, value: found?.first[place], begun: begun?.[place] })),
+        ]), shown);
+        return;
       }
-      for (const [bar, place] of bars) {
-        const top = largest.get(bar.closest("tbody"));
-        bar.style.setProperty("--share", top > 0 ? all[place] / top : 0);
-      }
+      const now = byStage(panel.programs[chosen()].stages, found?.first);
+      begun ??= now;
+      rlmkbFacets.draw(figure, QUANTITIES.map(([quantity, unit], place) => [
+        quantity, unit, [...now].filter(([, costs]) => costs[place] !== null).map(([label, costs]) => ({
+          label, colour: label.replaceAll(" ", "-"), value: costs[place], begun: begun.get(label)?.[place] ?? undefined })),
+      ]), shown);
     }
 
     // the state of a panel in the address: #panel-III:L=32,d=4096,shape_V=llama-3.2-1b
     const prefix = `#${section.id}:`;
     function address() {
       const parts = [...inputs].map(([name, input]) => `${name}=${input.value}`);
-      for (const [name, select] of presets) if (select.value && name !== "shape" && name !== "workload") parts.push(`${name}=${select.value}`);
-      for (const [name, select] of choices) parts.push(`${name}=${select.value}`);
+      for (const [name, select] of [...presets, ...choices]) if (select.value) parts.push(`${name}=${select.value}`);
       return prefix + parts.join(",");
     }
+    // what is not in the address, or not to be read, stays as at the start
     function restore() {
       if (!location.hash.startsWith(prefix)) return false;
-      for (const part of decodeURIComponent(location.hash.slice(prefix.length)).split(",")) {
+      let state = "";
+      try {
+        state = decodeURIComponent(location.hash.slice(prefix.length));
+      } catch { /* an escape that is cut off */ }
+      begin();
+      for (const part of state.split(",").filter((one) => one.includes("="))) {
         const [name, value] = part.split("=");
+        const select = choices.get(name) ?? presets.get(name);
         if (inputs.has(name)) inputs.get(name).value = value;
-        else if (choices.has(name) && [...choices.get(name).options].some((one) => one.value === value)) choices.get(name).value = value;
-        else if (presets.has(name) && [...presets.get(name).options].some((one) => one.value === value)) presets.get(name).value = value;
+        else if (select && [...select.options].some((one) => one.value === value)) select.value = value;
       }
+      settle();
       return true;
     }
-    function reset() {
-      for (const [name, begin] of panel.fields) inputs.get(name).value = begin;
+    function begin() {
+      for (const [name, size] of panel.fields) inputs.get(name).value = size;
       for (const select of choices.values()) select.selectedIndex = 0;
       for (const [name, select] of presets) select.value = { shape: offered.start, workload: offered.workloads[0][0] }[name] ?? "";
-      render();
     }
-    function preset(name, value) {
-      if (name === "shape" && value) offered.shapes[value].forEach((size, place) => inputs.get(offered.names[place]) && (inputs.get(offered.names[place]).value = size));
-      if (name === "workload" && value) {
-        const sizes = offered.workloads.find(([id]) => id === value)[2];
-        for (const [symbol, size] of Object.entries(sizes)) if (inputs.has(symbol)) inputs.get(symbol).value = size;
-      }
+    function reset() {
+      begin();
+      render();
     }
 
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (event) => {
       const { target } = event;
       if (target.type === "range") inputs.get(target.dataset.for).value = fromSlider(Number(target.value), ends.get(target.dataset.for));
-      if (target.dataset.preset) preset(target.dataset.preset, target.value);
-      else for (const name of ["shape", "workload"]) {
-        const own = name === "shape" ? offered.names : ["B", "K", "S", "T", "B_pairs"];
-        if (presets.has(name) && own.includes(target.name || target.dataset.for)) presets.get(name).value = "";
+      const { preset } = target.dataset;
+      if (preset === "shape" || preset === "workload") {
+        for (const [symbol, size] of sizes(preset, target.value)) inputs.get(symbol).value = size;
       }
+      settle();
       render();
     });
     form.addEventListener("change", () => history.replaceState(null, "", address()));
@@ -232,6 +260,7 @@ const rlmkbPanel = (() => {
         message.textContent = "The address bar holds the link.";
       }
     });
+    grouped?.addEventListener("change", render);
     window.addEventListener("hashchange", () => restore() && render());
 
     reset();
@@ -245,5 +274,8 @@ const rlmkbPanel = (() => {
   const begin = () => document.querySelectorAll(".rl-panel").forEach(start);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();
-  return { compute: (id, values, chosen) => compute(window.rlmkbPanels[id], values, chosen), shown };
+  return {
+    compute: (id, values, chosen) => compute(window.rlmkbPanels[id], values, chosen),
+    point: (id, values) => point(window.rlmkbPanels[id], values),
+  };
 })();

@@ -1,7 +1,7 @@
 // Before a page is printed: worked answers are opened, and tables that are too wide for the paper made smaller.
 (() => {
   const PAPER = 650; // pixels: A4 without its margins
-  const SIZE = 8 * (96 / 72); // of text in a printed table: 8pt, as book.css has it
+  const SIZE = 8 * (96 / 72); // of text in a printed table: 8pt, as frame.css has it
 
   const begin = () => {
     for (const answer of document.querySelectorAll(".tag_hide-cell details.hide:not([open]), details.sd-dropdown:not([open])")) {

@@ -122,7 +122,7 @@ def _heading(cell: "Cell") -> Html:
 
 
 # stages of table IX that are several at once
-_TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
+TOGETHER = {"inter": "generation and assessment together", "intra": "training", "aggregate": "the whole iteration"}
 
 
 def stage_html(name: str) -> Html:
@@ -133,7 +133,7 @@ def stage_html(name: str) -> Html:
     >>> stage_html("inter").text
     'generation and assessment together'
     """
-    return Html(text_html(_TOGETHER[name])) if name in _TOGETHER else chip(name)
+    return Html(text_html(TOGETHER[name])) if name in TOGETHER else chip(name)
 
 
 def _line(cell: "Cell", columns: Sequence[str], notes: Mapping[str, int]) -> list[Any]:
@@ -218,5 +218,5 @@ def _algorithm(entry: Any) -> list[Html]:
         prose(entry.changes),
         join([chip(role.value) for role in entry.models]),
         join([prose(f"{cost[0].upper()}{cost[1:]}."), small(entry.cost.note)]),
-        join(links),
+        Html(f'<span class="rl-numbers">{join(links).text}</span>'),
     ]

@@ -19,7 +19,7 @@ def root(tmp_path):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
     (tmp_path / "book" / "_static").mkdir()
-    for name in ("favicon.svg", "logo.svg", "logo-dark.svg", "design.css", "book.css"):
+    for name in ("favicon.svg", "logo.svg", "logo-dark.svg", "design.css", "book.css", "figures.css", "frame.css"):
         shutil.copy(guards.ROOT / "book" / "_static" / name, tmp_path / "book" / "_static")
     (tmp_path / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": "book/index"}))
     (tmp_path / "book" / "index.md").write_text("# Book\n\nWords, and [a link](repo:issues).\n")

@@ -107,7 +107,9 @@ window.checks = (() => {
   const audit = async (runOnly) => {
     for (const drawing of all("mjx-math")) drawing.replaceChildren();
     for (const formula of all("mjx-assistive-mml")) formula.textContent = formula.textContent;
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"], ...(runOnly && { runOnly }) });
+    const rules = { "target-size": { enabled: true } }; // WCAG 2.2 AA, but off unless asked for
+    const options = runOnly ? { runOnly } : { rules };
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"], ...options });
     return violations.flatMap(({ id, nodes }) => nodes.map((node) =>
       `axe, ${id}: ${node.target.join(" ")}: ${(node.failureSummary ?? "").split("\n")[1]?.trim() ?? ""}`));
   };
@@ -126,10 +128,31 @@ window.checks = (() => {
     return { name: start(node.outerHTML, 90), seen };
   };
 
+  // Whether something lies over what has the focus: of each line of it, the middle and both ends count.
+  const hidden = (node = document.activeElement) => ![...node.getClientRects()].some((box) =>
+    [0.5, 0.1, 0.9].some((share) => {
+      const seen = document.elementFromPoint(box.left + share * box.width, box.top + box.height / 2);
+      return seen && (node.contains(seen) || seen.contains(node) && seen.tagName === "LABEL");
+    }));
+
+  // Tables that scroll, gone through backwards: what comes from the left must not stop under the fixed column.
+  const covered = () => all("article .rl-table, article .pst-scrollable-table-container")
+    .filter((place) => place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight)
+    .flatMap((place) => {
+      const stops = [...place.querySelectorAll("a[href], button")].filter((node) => node.checkVisibility());
+      place.scrollTo(place.scrollWidth, place.scrollHeight);
+      const found = stops.reverse().filter((node) => {
+        node.focus();
+        return hidden(node);
+      }).map((node) => `focus under the fixed part of a table: ${start(node.textContent, 30)}`);
+      place.scrollTo(0, 0);
+      return found;
+    });
+
   const moving = () => all("*").filter((node) => {
     const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(node);
     return /[1-9]/.test(transitionDuration) || animationName !== "none" || scrollBehavior === "smooth";
   }).map((node) => start(node.outerHTML, 60));
 
-  return { settle, faults, faint, tables, audit, focus, moving };
+  return { settle, faults, faint, tables, covered, hidden, audit, focus, moving };
 })();

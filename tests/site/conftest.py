@@ -126,7 +126,7 @@ def examined(visit):
         seen.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         seen.page.set_viewport_size({"width": 390, "height": 844})
         seen.open(name)
-        found["phone"] = seen.faults(faint=False)
+        found["phone"] = seen.faults(faint=False) + seen.page.evaluate("checks.covered()")
         return "\n".join(f"{view}: {line}" for view, lines in found.items() for line in lines)
 
     return examine

@@ -51,6 +51,21 @@ def test_search_finds_words_of_prose_and_of_computed_tables(visit):
         assert not seen.problems, seen.problems
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_what_the_search_found_opens_without_a_fault(visit, place):
+    """The word stands in the drawings of these pages, too."""
+    seen = visit("search", query="q=prefill")
+    found = seen.page.locator("#search-results li a").nth(place)
+    found.wait_for(timeout=10_000)
+    seen.page.wait_for_load_state("networkidle")  # leaving would cancel the requests for what the pages say
+    found.click()
+    seen.page.wait_for_url("**/book/**")
+    seen.page.wait_for_load_state("load")
+    seen.page.evaluate("checks.settle()")
+    seen.page.wait_for_timeout(100)
+    assert not seen.problems, seen.problems
+
+
 def test_search_names_chapters_before_functions(visit):
     seen = visit("search", query="q=prefill")
     seen.page.wait_for_selector("#search-results li a[href*='reference/api/']", timeout=10_000)

@@ -129,6 +129,18 @@ def test_evidence_opens_and_closes_with_the_keyboard(visit, width):
     assert not seen.problems
 
 
+def test_the_focus_never_stops_under_what_is_fixed(visit):
+    page = visit(MATRIX, 390).page
+    page.locator(".rl-matrix tbody tr:not(.rl-group)").nth(5).locator("td > a").first.focus()
+    hidden = []
+    for key, steps in (("Right", 30), ("Left", 30), ("Down", 20), ("Up", 25)):
+        for _ in range(steps):
+            page.keyboard.press(f"Arrow{key}")
+            if page.evaluate("checks.hidden()"):
+                hidden.append((key, focused(page)))
+    assert hidden == []
+
+
 def test_without_scripts_the_matrix_is_a_table_of_links(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -59,6 +59,13 @@ def test_shared_files_can_be_cached(site, html):
     assert {each.rpartition("/")[2] for each in found if "?" not in each} <= UNVERSIONED
 
 
+def test_the_frame_of_a_page_says_nothing_twice(html):
+    for name, text in html.items():
+        head = text.partition("</head>")[0]
+        assert head.count('name="viewport"') == 1, name
+        assert "sphinx_highlight.js" not in head, name
+
+
 def test_icons_are_drawn_without_the_theme_s_script(site, html):
     style = (site / "_static" / "icons.css").read_text(encoding="utf-8")
     for name, text in html.items():

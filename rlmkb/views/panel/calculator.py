@@ -7,9 +7,11 @@ from rlmkb.theory.formula import Formula
 from rlmkb.theory.table_nine import cells, end_to_end
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import text_html
+from rlmkb.views.panel.chart import chart_html
 from rlmkb.views.panel.inputs import fields
 from rlmkb.views.panel.program import program, symbols
 from rlmkb.views.panel.table import form_html, limits, preset_html, shapes_script
+from rlmkb.views.tables import TOGETHER
 
 ID = "calculator"
 VERIFIER = "verifier"
@@ -53,7 +55,7 @@ def calculator_html() -> str:
         for configuration in CONFIGURATIONS.values():
             found = rows(configuration, algorithm)
             formulas = [formula for _, stage in found for formula in stage]
-            stages = [name for name, _ in found]
+            stages = [TOGETHER.get(name, name) for name, _ in found]
             needed |= set(symbols(formulas))
             notes = list(dict.fromkeys(note for formula in formulas if (note := formula.note)))
             programs[f"{algorithm_id}/{configuration.id}"] = (stages, notes, program(formulas), symbols(formulas))
@@ -75,7 +77,7 @@ def calculator_html() -> str:
     return (
         f'{shapes_script()}<section class="rl-panel rl-calculator" id="panel-{ID}" aria-labelledby="panel-{ID}-title">'
         f'<p class="rl-panel-title" id="panel-{ID}-title">One iteration</p>'
-        f"{form_html(ID, asked, data['roles'], choices)}{_result()}"
+        f"{form_html(ID, asked, data['roles'], choices)}{chart_html(ID)}{_result()}"
         "<noscript><p>The calculator needs JavaScript; the command line gives the same numbers.</p></noscript>"
         f"<script>(window.rlmkbPanels??={{}})[{literal(ID)}]=Object.assign({literal(data)},{{programs:{{{listed}}}}});"
         "</script></section>"

@@ -1,6 +1,6 @@
 """A cost table that the reader can change: fields, presets, and every cell with its value."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from rlmkb.errors import InputError
 from rlmkb.notation import Role
@@ -8,6 +8,7 @@ from rlmkb.theory.cells import Cell, CostTable
 from rlmkb.theory.values import LIMITS
 from rlmkb.views.javascript import literal
 from rlmkb.views.markup import Html, chip, math_html, table_html, text_html
+from rlmkb.views.panel.chart import chart_html, facets
 from rlmkb.views.panel.inputs import EXPERTS, SHAPE, START_ARCHITECTURE, WORKLOADS, Field, fields, shapes
 from rlmkb.views.panel.program import program, symbols
 from rlmkb.views.tables import row_name, stage_html
@@ -50,18 +51,19 @@ def panel_html(id: str, title: str, cells: tuple[Cell, ...]) -> str:
     formulas = [cell.formula for cell in cells]
     second = [cell.honest or cell.worst for cell in cells]
     needed = symbols([*formulas, *filter(None, second)])
-    asked = fields(needed)
+    asked, drawn = fields(needed), facets(cells)
     data = {
         "id": id,
         "needs": needed,
         "fields": [[field.name, field.start, field.slider_end] for field in asked],
         "limits": limits(needed),
         "roles": [role.suffix for role in ROLES if f"L_{role.suffix}" in needed],
+        "chart": list(drawn.values()),
     }
     return (
         f'<section class="rl-panel" id="panel-{id}" aria-labelledby="panel-{id}-title">'
         f'<p class="rl-panel-title" id="panel-{id}-title">{text_html(title)}</p>'
-        f"{form_html(id, asked, data['roles'])}{_table(cells)}"
+        f"{form_html(id, asked, data['roles'])}{chart_html(id, list(drawn))}{_table(cells)}"
         f"<script>(window.rlmkbPanels??={{}})[{literal(id)}]=Object.assign({literal(data)},"
         f"{{first:{program(formulas)},second:{_second(second)}}});</script></section>"
     )
@@ -161,20 +163,7 @@ def _heading(cell: Cell) -> Html:
 def _row(place: int, cell: Cell, extra: str | None) -> list:
     label = Html(text_html(row_name(cell)) if cell.stage or cell.scope else math_html(cell.formula.left))
     second = getattr(cell, extra) if extra else None
-    outputs = [Html(f'<output data-cell="{place}"></output><span class="rl-panel-bar" data-bar="{place}"></span>')]
+    outputs = [Html(f'<output data-cell="{place}"></output>')]
     if extra:
         outputs.append(Html(f'<output data-second="{place}"></output>') if second else None)
     return [label, *outputs, Html(math_html(cell.formula.latex)) if cell.formula.expr != 0 else None]
-
-
-def points(needed: tuple[str, ...], values: Mapping[str, int]) -> dict[str, int]:
-    """A point for a program from bare values: what the page's script does, for tests.
-
-    Examples
-    --------
-    >>> points(("L_pi", "m"), {"L": 3, "S": 1, "T": 2})
-    {'L_pi': 3, 'm': 3}
-    """
-    from rlmkb.theory.values import resolve
-
-    return resolve(values, needed)
