@@ -10,6 +10,7 @@ RESOLVE := .uv/bin/uv pip compile pyproject.toml --generate-hashes --no-emit-ind
 	$(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
+unexport PYTHONDONTWRITEBYTECODE  # tests are compiled once, not in every run
 .PHONY: help env book test unit lint coverage execute serve pdf benchmark lock binder vendor clean
 
 help:  ## list the commands

@@ -8,7 +8,8 @@ from hypothesis import settings
 
 TESTS = Path(__file__).parent
 # Their tests compile programs with JAX, which takes most of their time: not for the quick part.
-COMPILED = (TESTS / "algorithms", TESTS / "verification", TESTS.parent / "rlmkb" / "algorithms")
+COMPILED = (TESTS / "algorithms", TESTS / "verification", TESTS.parent / "rlmkb" / "algorithms",
+            TESTS.parent / "rlmkb" / "verification")  # fmt: skip
 PASSED_OVER = ("skipped", "xfailed", "xpassed")
 
 # A slow machine is no fault of the code; CI draws the same examples every time.

@@ -312,7 +312,8 @@ def undominated(cycles: list[Cycle]) -> list[Cycle]:
     kept = list(cycles)
     for cycle in sorted(cycles, key=lambda item: -len(list(item[0].elements()))):
         others = [other for other in kept if other is not cycle]
-        if any(_covers(chosen, cycle) for size in (1, 2, 3) for chosen in combinations_with_replacement(others, size)):
+        near = [other for other in others if other[0].keys() & cycle[0].keys()]
+        if any(_covers(chosen, cycle) for size in (1, 2, 3) for chosen in combinations_with_replacement(near, size)):
             kept = others
     return kept
 

@@ -137,5 +137,6 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
     assert sorted(found.name for found in tmp_path.iterdir()) == ["link.yml", "x.yml"]
 
 
+@pytest.mark.slow
 def test_the_whole_catalogue_needs_no_repair(tmp_path):
     assert not [problem for problem in check().problems if problem.edits]

@@ -53,6 +53,7 @@ def test_cases_are_headlines_and_say_what_is_not_known():
         assert all(hasattr(setting, name) for setting in settings for name in case.unknown)
 
 
+@pytest.mark.slow
 def test_a_case_with_public_times():
     found = compare("headlines-0021")
     assert found.reported == (1.23, 1.4)
@@ -72,6 +73,7 @@ def test_what_is_not_about_overlap_is_not_modelled():
         compare("headlines-0003")
 
 
+@pytest.mark.slow
 def test_the_best_split_is_found_without_trying_all():
     setting = Setting(training=0.5)
     assert speedup(setting) == max(speedup(replace(setting, share=share)) for share in SHARES)

@@ -96,6 +96,7 @@ def test_an_iteration_never_takes_less_than_its_critical_path(seconds, eta, plac
         assert result.updates[k] - result.started[result.batch == k].min() >= path - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("barriers", [FREE, STAGED], ids=["free", "staged"])
 def test_the_long_run_is_the_graphs_period(placement, barriers):

@@ -36,6 +36,7 @@ def test_no_batch_is_below_the_mean_or_above_the_ceiling(routing, skew, seed):
     assert (drawn <= ceiling * (1 + 1e-12)).all()
 
 
+@pytest.mark.slow
 @given(routings(), st.integers(0, 10**6))
 @settings(max_examples=30)
 def test_a_fair_router_keeps_the_bound_on_average(routing, seed):

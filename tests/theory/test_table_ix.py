@@ -198,6 +198,7 @@ def test_combined_needs_staleness_two_in_general():
     assert two == 10
 
 
+@pytest.mark.slow
 @given(times=DURATIONS)
 @settings(max_examples=30, deadline=None)
 def test_removing_a_barrier_or_adding_devices_never_slows(times):

@@ -55,6 +55,7 @@ def test_standalone_has_plain_colours_and_a_background(name):
     assert first.get("fill") == design.tokens("light")["page"]
 
 
+@pytest.mark.slow
 def test_is_the_same_in_another_process():
     code = "from rlmkb.views import diagrams as d; print(''.join(map(d.render, d.names())), end='')"
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
