@@ -76,7 +76,7 @@
     matrix.addEventListener("focusin", (event) => { if (event.target.matches("td > a")) only(event.target); });
     matrix.addEventListener("keydown", (event) => {
       const step = STEPS[event.key];
-      if (!step || !event.target.matches("td > a")) return;
+      if (!step || !event.target.matches("tbody :is(th, td) > a")) return;
       event.preventDefault();
       const rows = [...matrix.querySelectorAll("tbody tr:not([hidden]):not(.rl-group)")];
       const row = rows[rows.indexOf(event.target.closest("tr")) + step[0]];

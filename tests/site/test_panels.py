@@ -40,8 +40,11 @@ def panels():
 
 
 def point(source, names):
-    """Values: any size that a slider reaches, each role's own; degrees that divide what they cut."""
+    """Values: any size that a slider reaches, each role's own; degrees within what they cut, heads within the width."""
     at = {name: round(SLIDER_ENDS[notation(name).default or name] ** source.random()) for name in sorted(names)}
+    # a head is a part of the width; more of them would make depths that cancel to almost nothing
+    widths = {name: at.get(f"d{name[1:]}", at.get("d")) for name in at if "h" in (name, notation(name).default)}
+    at |= {name: min(at[name], width) for name, width in widths.items() if width}
     whole = at | {"m": at.get("S", 0) + at.get("T", 0)}
     for part, cut, _ in LIMITS:
         sizes = [size for name, size in whole.items() if cut in (name, notation(name).default)]
