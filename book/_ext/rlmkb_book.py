@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
+from sphinx import events
 from sphinx.util.docutils import SphinxDirective
 
 import rlmkb
@@ -133,6 +134,14 @@ def collect_rarely() -> None:
     gc.set_threshold(200_000, 50, 100)
 
 
+def tell_events_without_arguments() -> None:
+    """Keep Sphinx from writing out the arguments of each event for a debug message that shows a hundred characters.
+
+    Where an argument is a table of formulas, as for the pages of functions, that took half of the build.
+    """
+    events.repr = lambda arguments: f"({len(arguments)} arguments)"
+
+
 def add_page_scripts(app: Any, pagename: str, templatename: str, context: dict, doctree: Any) -> None:
     """Load a script where the page has something for it to do."""
     for mark, script in PAGE_SCRIPTS.items():
@@ -151,6 +160,7 @@ def name_folded_cells(app: Any, pagename: str, templatename: str, context: dict,
 
 def setup(app: Any) -> dict[str, bool]:
     collect_rarely()
+    tell_events_without_arguments()
     app.add_directive("diagram", Diagram)
     app.add_directive("formula-panel", FormulaPanel)
     for directive, (module, function) in {
