@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from sphinx import events
+from sphinx.util import matching
 from sphinx.util.docutils import SphinxDirective
 
 import rlmkb
@@ -120,12 +121,13 @@ def add_repository_links(app: Any, config: Any) -> None:
 def read_in_parallel(app: Any, config: Any) -> None:
     """Read pages on several processors, which `jupyter-book build` has no option for.
 
-    Two of its extensions do not say whether that is safe; they keep nothing between pages.
+    Two of its extensions do not say whether that is safe; they keep nothing between pages. With two processes for each
+    processor a long page at the end leaves none idle.
     """
     for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
         if name in app.extensions:
             app.extensions[name].parallel_read_safe = app.extensions[name].parallel_write_safe = True
-    app.parallel = min(os.cpu_count() or 1, 4)
+    app.parallel = 2 * min(os.cpu_count() or 1, 4)
 
 
 def collect_rarely() -> None:
@@ -134,12 +136,14 @@ def collect_rarely() -> None:
     gc.set_threshold(200_000, 50, 100)
 
 
-def tell_events_without_arguments() -> None:
-    """Keep Sphinx from writing out the arguments of each event for a debug message that shows a hundred characters.
+def spare_sphinx() -> None:
+    """Take two things from Sphinx that cost half of the build.
 
-    Where an argument is a table of formulas, as for the pages of functions, that took half of the build.
+    It writes out the arguments of each event for a debug message, which for tables of formulas takes long; and it
+    translates the patterns of excluded files anew for each menu of each page.
     """
     events.repr = lambda arguments: f"({len(arguments)} arguments)"
+    matching._translate_pattern = cache(matching._translate_pattern)
 
 
 def add_page_scripts(app: Any, pagename: str, templatename: str, context: dict, doctree: Any) -> None:
@@ -160,7 +164,7 @@ def name_folded_cells(app: Any, pagename: str, templatename: str, context: dict,
 
 def setup(app: Any) -> dict[str, bool]:
     collect_rarely()
-    tell_events_without_arguments()
+    spare_sphinx()
     app.add_directive("diagram", Diagram)
     app.add_directive("formula-panel", FormulaPanel)
     for directive, (module, function) in {
