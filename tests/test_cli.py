@@ -337,6 +337,7 @@ def test_numbers_beyond_double_precision_are_shown_or_told(capsys, tmp_path):
     assert "thousands of digits" in wrong(capsys, "table", "VIII", "--at", str(tmp_path / "point.json"), "--json")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without space")
 def test_no_space_for_the_output_is_told_in_one_line():
     command = f"{sys.executable} -m rlmkb table I > /dev/full"
@@ -345,6 +346,7 @@ def test_no_space_for_the_output_is_told_in_one_line():
     assert done.stderr == "rlmkb: standard output: No space left on device; free some space, or write elsewhere\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     command = f"{sys.executable} -m rlmkb table I | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)

@@ -7,7 +7,7 @@ The period is the time between iterations in the long run; overlap across iterat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations_with_replacement, groupby, pairwise
 from types import MappingProxyType
 
@@ -319,8 +319,14 @@ def undominated(cycles: list[Cycle]) -> list[Cycle]:
 
 
 def _covers(chosen: tuple[Cycle, ...], cycle: Cycle) -> bool:
-    spanned = sympy.Add(*(lag for _, lag in chosen))
-    return (cycle[1] - spanned).is_nonnegative is True and cycle[0] <= sum((chain for chain, _ in chosen), Counter())
+    chains, lags = zip(*chosen, strict=True)
+    return _spans(cycle[1], lags) and cycle[0] <= sum(chains, Counter())
+
+
+@cache
+def _spans(lag: sympy.Expr, others: tuple[sympy.Expr, ...]) -> bool:
+    """Whether a lag is at least the sum of others, for every staleness; few lags are asked for many times."""
+    return (lag - sympy.Add(*others)).is_nonnegative is True
 
 
 def _feeds(source: Node, target: Node) -> bool:

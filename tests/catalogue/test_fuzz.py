@@ -177,6 +177,7 @@ def check_damaged(folder, count):
     return len(accepted)
 
 
+@pytest.mark.slow
 def test_two_hundred_damaged_files(tmp_path):
     assert 0 < check_damaged(tmp_path, 200) < 100
 
