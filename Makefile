@@ -4,7 +4,7 @@ UV_VERSION := 0.13.9
 PORT ?= 8000
 
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n 2
 QUICK := not slow and not notebook and not site
 RESOLVE := .uv/bin/uv pip compile pyproject.toml --generate-hashes --no-emit-index-url --no-header --quiet \
 	$(if $(UPGRADE),--upgrade)
@@ -24,10 +24,10 @@ book: env  ## build the site (only if something changed) and print the page to o
 
 test: unit  ## everything: style, unit tests, every notebook re-executed and compared, the site in a real browser
 	@$(BIN)/python .ci/book.py --fresh
-	$(PYTEST) tests book --ignore=book/_ext -m "slow or notebook or site" --nbval --nbval-current-env
+	$(PYTEST) --dist loadfile tests book --ignore=book/_ext -m "slow or notebook or site" --nbval --nbval-current-env
 
 unit: lint  ## the quick part: style, unit tests, doctests
-	$(PYTEST) -m "$(QUICK)"
+	$(PYTEST) --dist worksteal -m "$(QUICK)"
 
 lint: env
 	$(BIN)/python -m ruff check .

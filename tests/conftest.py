@@ -1,5 +1,6 @@
 """Rules of a test run: what runs when, and that nothing is passed over in silence."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -15,6 +16,12 @@ PASSED_OVER = ("skipped", "xfailed", "xpassed")
 # A slow machine is no fault of the code; CI draws the same examples every time.
 settings.register_profile("rlmkb", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("rlmkb")
+
+
+def pytest_collection_finish():
+    """Leave what was collected, which stays to the end, out of every later search for unused objects."""
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
 
 
 def pytest_collection_modifyitems(items):
